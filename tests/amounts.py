@@ -1,9 +1,8 @@
 """Amounts that no door takes.
 
-How an amount is read is tested in ``tests/budget/test_exact.py``, with every spelling there is. A
-door (a question of a curator, a learner, a command, the service) is tested with one list of these:
-that it refuses by name, and before anything is charged.
-"""
+How an amount is read is tested in ``tests/accounting/test_exact.py``, with every spelling there is.
+A door (a question of a curator, a learner, a command, the service) is tested with one list of
+these: that it refuses by name, and before anything is charged."""
 
 from __future__ import annotations
 

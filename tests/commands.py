@@ -32,11 +32,11 @@ _IMPORTED = [
 ]
 _IMPORTED += [
     "privet.cli.app",
-    "privet.counts.duckdb",
-    "privet.counts.kernels",
+    "privet.tables.duckdb.table",
+    "privet.tables.counting.kernels",
     "privet.curator",
     "privet.learners",
-    "privet.plots",
+    "privet.report.plots",
     "privet.service.app",
     "privet.outsource.server.app",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.cells import Cells
+from privet.domain.cells import Cells
 
 
 def node_of(cells: Cells, row: Sequence[int]) -> int:

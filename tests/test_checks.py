@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet import checks
-from privet.checks import (
+from privet import _validate as checks
+from privet._validate import (
     Boolean,
     IntegerIn,
     NameIn,

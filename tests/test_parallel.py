@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from privet.parallel import for_each_part, for_each_range
+from privet._parallel import for_each_part, for_each_range
 
 
 @pytest.fixture

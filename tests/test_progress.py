@@ -7,12 +7,12 @@ import threading
 import pandas as pd
 import pytest
 
-from privet.cells import Cells
-from privet.counts import duckdb_source
-from privet.counts.open import open_table
-from privet.progress import is_watched, polled, tell, watched
-from privet.question import Question
-from privet.schema import Categorical, Schema
+from privet._progress import is_watched, polled, tell, watched
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells
+from privet.domain.questions import Question
+from privet.tables.duckdb import table as duckdb_source
+from privet.tables.open import open_table
 
 SCHEMA = Schema({"a": Categorical(["x", "y"])}, "c", ["no", "yes"])
 

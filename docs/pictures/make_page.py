@@ -21,11 +21,11 @@ import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
 import privet as pv
-from privet.budget import Cost
+from privet.accounting.cost import Cost
+from privet.accounting.ledger import journal
 from privet.errors import BudgetExceeded
-from privet.ledger import journal
 from privet.service.app import create_app
-from privet.service.home import Home
+from privet.service.state import ServiceState
 
 HERE = Path(__file__).parent
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
@@ -44,12 +44,14 @@ QUESTIONS += [
 ]
 
 
-def make_home(folder: Path, *, charges: int = 330, seed: int = 7) -> tuple[Home, dict[str, str]]:
+def make_home(
+    folder: Path, *, charges: int = 330, seed: int = 7
+) -> tuple[ServiceState, dict[str, str]]:
     """A curator with two data sets, five analysts and a history; and all tokens by name."""
     nursery = pv.datasets.load("nursery")
     table = folder / "nursery.parquet"
     nursery.X.assign(**{nursery.schema.target: nursery.y}).to_parquet(table)
-    home, owner = Home.make(folder / "home")
+    home, owner = ServiceState.make(folder / "home")
     tokens = {"owner": owner}
     begun = datetime.now(UTC) - timedelta(days=96)
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -79,7 +81,7 @@ def make_home(folder: Path, *, charges: int = 330, seed: int = 7) -> tuple[Home,
     return home, tokens
 
 
-def _spend(home: Home, begun: datetime, charges: int, seed: int) -> None:
+def _spend(home: ServiceState, begun: datetime, charges: int, seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - a picture
     grants = home.accounts.grants()
     hours = sorted(draw.betavariate(1.4, 1.1) * 95.5 * 24 for _ in range(charges))
@@ -114,7 +116,7 @@ def _spend(home: Home, begun: datetime, charges: int, seed: int) -> None:
                 home.ledger.record(entry.number, b'{"answer":[]}')
 
 
-def serve(home: Home) -> tuple[uvicorn.Server, threading.Thread, str]:
+def serve(home: ServiceState) -> tuple[uvicorn.Server, threading.Thread, str]:
     """The service in a thread, at a free port of this machine."""
     server = uvicorn.Server(
         uvicorn.Config(create_app(home), host="127.0.0.1", port=0, log_level="warning")

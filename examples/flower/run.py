@@ -21,7 +21,7 @@ import numpy as np
 
 import privet as pv
 from privet.federation import contribute, draw_plan, merge, write_plan
-from privet.plan import Plan
+from privet.learners.random_trees.drawing import Plan
 
 sys.path.insert(0, str(Path(__file__).parent))
 from processes import Flower

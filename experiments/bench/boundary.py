@@ -18,14 +18,14 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from privet.cells import Cells, Split
-from privet.counts.open import open_table
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Question
 from privet.mechanisms.gaussian import discrete_gaussian
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import SystemBits
-from privet.question import Question
-from privet.schema import Categorical, Schema
+from privet.tables.open import open_table
 
 ATTRIBUTES = 14
 
@@ -148,7 +148,7 @@ def counting(rows: int) -> Table:
 
 
 def ledger() -> Table:
-    from privet.budget import Budget, Cost
+    from privet.accounting.cost import Budget, Cost
 
     table = Table(title="Durable charges", title_justify="left")
     table.add_column("ledger")

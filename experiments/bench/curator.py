@@ -33,17 +33,17 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from privet.budget import Budget
-from privet.counts.base import CountSource
-from privet.counts.duckdb_source import DuckDBSource
-from privet.counts.open import open_table
+from privet.accounting.cost import Budget
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.questions import Question
 from privet.queries.json_parts import question_from
-from privet.question import Question
-from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
-from privet.service.desk import RequestHandlers
-from privet.service.home import ServiceState
+from privet.service.handlers import RequestHandlers
 from privet.service.limits import Limits
+from privet.service.state import ServiceState
+from privet.tables.base import CountSource
+from privet.tables.duckdb.table import DuckDBSource
+from privet.tables.open import open_table
 
 CLIENTS = (1, 8, 64)
 Taken = tuple[list[float], float]
@@ -137,8 +137,9 @@ def home_of(folder: Path, place: str) -> tuple[ServiceState, list[str]]:
 def serving(home: ServiceState, first_step: float) -> Iterator[int]:
     """The port of the service in a process of its own."""
     code = (
-        "import sys; from privet.service.home import Home; from privet.service.limits import "
-        "Limits; from privet.service.serve import run;run(Home.open(sys.argv[1]), "
+        "import sys; from privet.service.state import ServiceState; "
+        "from privet.service.limits import Limits; "
+        "from privet.service.serve import run; run(ServiceState.open(sys.argv[1]), "
         f"Limits(rate=1e6, burst=1e6, first_step={first_step}), '127.0.0.1', 0)"
     )
     with subprocess.Popen(

@@ -27,12 +27,12 @@ import pandas as pd
 from rich.console import Console
 
 from privet import datasets
-from privet.budget import Budget
+from privet.accounting.cost import Budget
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.space import TreeSpace, coarse_splits
 from privet.learners import GibbsTreeClassifier, PrivetClassifier
 from privet.mechanisms.gibbs.plan import plan_of
-from privet.schema import Categorical, Numeric, Schema
-from privet.space import TreeSpace, coarse_splits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -295,7 +295,7 @@ def limits(rows: int) -> list[tuple[str, float, float]]:
 def picture(table: pd.DataFrame) -> Figure:
     from matplotlib.figure import Figure
 
-    from privet.plots.style import FILLS, INK
+    from privet.report.plots.style import FILLS, INK
 
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -461,7 +461,7 @@ def main() -> None:
     text = page(goals, table, beside, beside_rows, loads)
     (options.out / "gibbs-speed.md").write_text(text)
     console.print(text)
-    from privet.plots import save_figure
+    from privet.report.plots import save_figure
 
     save_figure(picture(table), options.out / "gibbs-speed.svg")
 

@@ -22,14 +22,14 @@ from sklearn.model_selection import StratifiedKFold
 
 from experiments.papers.exact import grow_id3
 from privet import datasets
+from privet.domain.encode.rows import encode
 from privet.learners import (
     ForestClassifier,
     GreedyTreeClassifier,
     NoisyID3Classifier,
     RandomTreesClassifier,
 )
-from privet.schema.encode import encode
-from privet.trees.exact import grow_c45
+from privet.learners.baselines import grow_c45
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, math.inf)
 SETS = ("nursery", "mushroom", "votes", "car", "tic_tac_toe", "adult")
@@ -143,7 +143,7 @@ def depth_by_trees(output: Path) -> None:
     """A heat map of random trees' accuracy on nursery at epsilon 1, over height and number of
     trees.
     """
-    from privet.plots import heatmap, save_figure
+    from privet.report.plots import heatmap, save_figure
 
     data = datasets.load("nursery")
     rows = []
@@ -172,7 +172,7 @@ def speed(console: Console) -> str:
     """100 random trees of depth 7 on Adult with 7 coarse attributes and balanced classes, as in
     Hanisch's experiment.
     """
-    from privet.schema import Categorical, Schema
+    from privet.domain import Categorical, Schema
 
     data = datasets.load("adult").table
     rich = data[data["class"] == ">50K"]
@@ -259,7 +259,7 @@ def main() -> None:
     )
     (options.output / "learners.md").write_text(text)
     console.print(text)
-    from privet.plots import accuracy_over_epsilon, save_figure
+    from privet.report.plots import accuracy_over_epsilon, save_figure
 
     depth_by_trees(options.output)
     for name in sets:

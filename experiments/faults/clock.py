@@ -16,12 +16,12 @@ from pathlib import Path
 from experiments.faults.kill import PEOPLE, SCHEMA, warm
 from experiments.faults.tally import Tally, spent_in
 from experiments.faults.victims import Tell, Victim, answered
-from privet.budget import Budget, Cost
-from privet.cells import Cells
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import Receipt, SQLiteLedger, Witness, journal, verify
+from privet.accounting.ledger.base import KeyedLedger
 from privet.curator import Curator
-from privet.ledger import Receipt, SQLiteLedger, Witness, journal, verify
-from privet.ledger.keyed import KeyedLedger
-from privet.resume import ResumableCurator, Unfinished
+from privet.curator.resumed import ResumableCurator, Unfinished
+from privet.domain.cells import Cells
 
 YEAR = 365 * 24 * 3600
 

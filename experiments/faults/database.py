@@ -16,12 +16,12 @@ from experiments.faults.kill import PEOPLE, SCHEMA, UNITS, killed_at
 from experiments.faults.race import raced
 from experiments.faults.tally import Tally, unit_cost
 from experiments.faults.victims import Tell, Victim, answered
-from privet.budget import Budget
-from privet.cells import Cells
-from privet.counts.open import open_table
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import PostgresLedger, SQLiteLedger
 from privet.curator import Curator
+from privet.domain.cells import Cells
 from privet.errors import LedgerError, TableError
-from privet.ledger import PostgresLedger, SQLiteLedger
+from privet.tables.open import open_table
 from tests.postgres import Server, put_table
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from experiments.faults.small_disk import fill, mount_disk
 from experiments.faults.tally import Tally, unit_cost
 from experiments.faults.victims import Tell, Victim
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import SQLiteLedger
 from privet.errors import LedgerError, PrivetError
-from privet.ledger import SQLiteLedger
 
 UNITS = 1000
 

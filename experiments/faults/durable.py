@@ -17,8 +17,8 @@ CALLS = "fsync,fdatasync,rename,renameat,renameat2,write,writev"
 #: Charges, and says so after each.
 CHARGES = """
 import os, sys
-from privet.budget import Budget, Cost
-from privet.ledger import SQLiteLedger
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import SQLiteLedger
 ledger = SQLiteLedger(sys.argv[1] + "/ledger.sqlite")
 ledger.open_cap("people", Budget(1))
 os.write(1, b"BEGIN")
@@ -31,7 +31,7 @@ for _ in range(int(sys.argv[2])):
 FILES = """
 import os, sys
 from pathlib import Path
-from privet.whole_file import write_whole
+from privet._atomic import write_whole
 os.write(1, b"BEGIN")
 for number in range(int(sys.argv[2])):
     write_whole(Path(sys.argv[1], "m.json"), b"x" * number)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from experiments.faults.tally import Tally, unit_cost
 from experiments.faults.victims import Tell, Victim, answered
-from privet.budget import Budget
-from privet.ledger import SQLiteLedger
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import SQLiteLedger
 
 
 def forked_while_open(folder: Path, rounds: int, seed: int = 0) -> Tally:

@@ -10,12 +10,12 @@ import pandas as pd
 
 from experiments.faults.tally import Tally, spent_in, unit_cost
 from experiments.faults.victims import Tell, Victim, answered
-from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import Ledger, PostgresLedger, SQLiteLedger
 from privet.curator import Curator
-from privet.ledger import Ledger, PostgresLedger, SQLiteLedger
-from privet.resume import ResumableCurator, Unfinished
-from privet.schema import Categorical, Schema
+from privet.curator.resumed import ResumableCurator, Unfinished
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells, Split
 
 UNITS = 30
 SCHEMA = Schema(

@@ -13,16 +13,16 @@ import duckdb
 
 import privet as pv
 from experiments.faults.kill import PEOPLE, SCHEMA
-from privet.cli.asking import write_out
+from privet.accounting.ledger import MemoryLedger
+from privet.cli.curators import write_out
 from privet.curator import Curator
-from privet.ledger import MemoryLedger
-from privet.plots import draw_tree, save_figure
-from privet.publish import synthesize
-from privet.publish.synthetic.files import write_table
-from privet.release import card_html, read_model, to_onnx
-from privet.resume import Unfinished
-from privet.schema import Schema
-from privet.service.home import ServiceState
+from privet.curator.resumed import Unfinished
+from privet.domain import Schema
+from privet.report import card_html, read_model, to_onnx
+from privet.report.plots import draw_tree, save_figure
+from privet.service.state import ServiceState
+from privet.synthetic.files import write_table
+from privet.synthetic.synthesize import synthesize
 
 Write, Read = Callable[[Path], object], Callable[[Path], object]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.faults.kill import opened
 from experiments.faults.tally import Tally, spent_in, unit_cost
 from experiments.faults.victims import Tell, Victim, answered
-from privet.budget import Budget
+from privet.accounting.cost import Budget
 from privet.errors import BudgetExceeded
 
 UNITS = 7

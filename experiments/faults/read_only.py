@@ -11,9 +11,9 @@ from experiments.faults.disk import look, place, run
 from experiments.faults.small_disk import make_read_only, mount_disk
 from experiments.faults.tally import Tally, unit_cost
 from experiments.faults.victims import Tell
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import SQLiteLedger
 from privet.errors import LedgerError, PrivetError
-from privet.ledger import SQLiteLedger
 
 NOBODY = 65534
 

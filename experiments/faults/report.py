@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.table import Table
 
 from experiments.faults.tally import Tally
-from privet.whole_file import write_atomically
+from privet._atomic import write_atomically
 
 FIELDS = (
     "name",

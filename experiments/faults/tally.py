@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from privet.budget import Cost
-from privet.ledger import Entry, Ledger, verify
+from privet.accounting.cost import Cost
+from privet.accounting.ledger import Entry, Ledger, verify
 
 
 @dataclass

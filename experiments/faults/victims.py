@@ -10,8 +10,8 @@ import traceback
 from collections.abc import Callable
 from typing import NoReturn
 
+from privet.accounting.ledger import Entry
 from privet.errors import PrivetError
-from privet.ledger import Entry
 
 Tell = Callable[[str], None]
 #: Seconds without a word, on a machine that may be busy.

@@ -128,7 +128,7 @@ def anatomy(
     from experiments.papers.anatomy.run import SUMMARY, run
     from experiments.papers.experiment import Outcome
     from experiments.papers.whole import choose, write_up
-    from privet.progress import tell
+    from privet._progress import tell
 
     experiments, figures = chosen(experiment, quick=quick), choose([PAPER], figure)
     count = folds if folds is not None else QUICK_FOLDS if quick else FOLDS
@@ -157,7 +157,7 @@ def _bar() -> Iterator[None]:
         TimeRemainingColumn,
     )
 
-    from privet.progress import watched
+    from privet._progress import watched
 
     console = Console(stderr=True)
     columns = (

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from experiments.papers.experiment import Row
+from privet._atomic import write_atomically
 from privet.errors import ParameterError
-from privet.whole_file import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
 
 def write_picture(path: Path, figure: Figure) -> str:
     """Save a picture as SVG, and give its text."""
-    from privet.plots.style import save_figure
+    from privet.report.plots.style import save_figure
 
     save_figure(figure, path)
     return path.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from experiments.papers.experiment import Comparison, Outcome, Paper
-from privet.release.blocks import (
+from privet.report.blocks import (
     Banner,
     Bullets,
     CardBlock,
@@ -100,7 +100,8 @@ def _section(outcome: Outcome) -> str:
         size = ' class="broad"' if _width(outcome.picture) > _BROAD else ""
         parts.append(
             f'<figure{size} role="img" '
-            f'aria-label="{escape_html(one.title)}">{inline(outcome.picture, outcome.stem)}</figure>'
+            f'aria-label="{escape_html(one.title)}">'
+            f"{inline(outcome.picture, outcome.stem)}</figure>"
         )
     if outcome.comparisons:
         parts += _compared(outcome.comparisons)

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from experiments.papers.experiment import Cell, Row
 from experiments.papers.keeping import Kept
-from privet.progress import tell
+from privet._progress import tell
 
 
 def run_cells(cells: Sequence[Cell], kept: Kept, jobs: int) -> dict[str, list[Row]]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet._types import Floats
 from privet.mechanisms.randomness import Bits
-from privet.typed import Floats
 
 
 def uniform_floats(bits: Bits, count: int) -> Floats:

@@ -12,10 +12,10 @@ from experiments.papers.files import make_folder, write_csv, write_picture, writ
 from experiments.papers.keeping import Kept
 from experiments.papers.page import page
 from experiments.papers.running import run_cells
-from privet.checks import check_integer
+from privet._progress import tell
+from privet._validate import check_integer
 from privet.errors import DatasetError, ParameterError
-from privet.plots.style import need_matplotlib
-from privet.progress import tell
+from privet.report.plots.style import need_matplotlib
 
 REPORT = "report.html"
 

@@ -17,17 +17,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from privet import audit as audit
     from privet import datasets as datasets
-    from privet import explain as explain
+    from privet import epsilon as epsilon
     from privet import federation as federation
     from privet import publish as publish
-    from privet.budget import Budget as Budget
-    from privet.budget import Cost as Cost
-    from privet.cells import Cell as Cell
-    from privet.cells import Cells as Cells
-    from privet.cells import Condition as Condition
-    from privet.cells import Split as Split
-    from privet.counts.open import open_table as open_table
+    from privet.accounting.cost import Budget as Budget
+    from privet.accounting.cost import Cost as Cost
+    from privet.accounting.ledger import MemoryLedger as MemoryLedger
+    from privet.accounting.ledger import SQLiteLedger as SQLiteLedger
+    from privet.client.curator import connect as connect
     from privet.curator import Curator as Curator
+    from privet.domain import Categorical as Categorical
+    from privet.domain import Numeric as Numeric
+    from privet.domain import Schema as Schema
+    from privet.domain.cells import Cell as Cell
+    from privet.domain.cells import Cells as Cells
+    from privet.domain.cells import Condition as Condition
+    from privet.domain.cells import Split as Split
+    from privet.domain.questions import Partition as Partition
+    from privet.domain.questions import Question as Question
+    from privet.domain.space import TreeSpace as TreeSpace
     from privet.errors import NoiseWarning as NoiseWarning
     from privet.errors import PrivacyWarning as PrivacyWarning
     from privet.errors import PrivetError as PrivetError
@@ -41,20 +49,12 @@ if TYPE_CHECKING:
     from privet.learners import RandomTreesClassifier as RandomTreesClassifier
     from privet.learners import tune as tune
     from privet.learners.released import ReleasedClassifier as ReleasedClassifier
-    from privet.ledger import MemoryLedger as MemoryLedger
-    from privet.ledger import SQLiteLedger as SQLiteLedger
+    from privet.learners.released import load as load
+    from privet.learners.released import save as save
     from privet.mechanisms.randomness import SeededBits as SeededBits
     from privet.mechanisms.randomness import unlock_test_seeds as unlock_test_seeds
     from privet.queries import RowScore as RowScore
-    from privet.question import Partition as Partition
-    from privet.question import Question as Question
-    from privet.release.saving import load as load
-    from privet.release.saving import save as save
-    from privet.remote.connect import connect as connect
-    from privet.schema import Categorical as Categorical
-    from privet.schema import Numeric as Numeric
-    from privet.schema import Schema as Schema
-    from privet.space import TreeSpace as TreeSpace
+    from privet.tables.open import open_table as open_table
 
 __version__ = "0.1.0"
 
@@ -62,54 +62,61 @@ __version__ = "0.1.0"
 # quick.
 _HOMES = {
     "AdditiveClassifier": "privet.learners",
-    "Budget": "privet.budget",
-    "Categorical": "privet.schema",
-    "Cell": "privet.cells",
-    "Cells": "privet.cells",
-    "Condition": "privet.cells",
-    "Cost": "privet.budget",
+    "Budget": "privet.accounting.cost",
+    "Categorical": "privet.domain",
+    "Cell": "privet.domain.cells",
+    "Cells": "privet.domain.cells",
+    "Condition": "privet.domain.cells",
+    "Cost": "privet.accounting.cost",
     "Curator": "privet.curator",
     "ForestClassifier": "privet.learners",
     "GibbsBoostClassifier": "privet.learners",
     "GibbsTreeClassifier": "privet.learners",
     "GreedyTreeClassifier": "privet.learners",
-    "MemoryLedger": "privet.ledger",
+    "MemoryLedger": "privet.accounting.ledger",
     "NoiseWarning": "privet.errors",
     "NoisyID3Classifier": "privet.learners",
-    "Numeric": "privet.schema",
-    "Partition": "privet.question",
+    "Numeric": "privet.domain",
+    "Partition": "privet.domain.questions",
     "PrivacyWarning": "privet.errors",
     "PrivetError": "privet.errors",
     "PrivetClassifier": "privet.learners",
-    "Question": "privet.question",
+    "Question": "privet.domain.questions",
     "RandomTreesClassifier": "privet.learners",
     "ReleasedClassifier": "privet.learners.released",
     "RowScore": "privet.queries",
-    "SQLiteLedger": "privet.ledger",
-    "Schema": "privet.schema",
+    "SQLiteLedger": "privet.accounting.ledger",
+    "Schema": "privet.domain",
     "SeededBits": "privet.mechanisms.randomness",
-    "Split": "privet.cells",
-    "TreeSpace": "privet.space",
-    "connect": "privet.remote.connect",
-    "load": "privet.release.saving",
-    "open_table": "privet.counts.open",
-    "save": "privet.release.saving",
+    "Split": "privet.domain.cells",
+    "TreeSpace": "privet.domain.space",
+    "connect": "privet.client.curator",
+    "load": "privet.learners.released",
+    "open_table": "privet.tables.open",
+    "save": "privet.learners.released",
     "tune": "privet.learners",
     "unlock_test_seeds": "privet.mechanisms.randomness",
 }
 
-# Rooms that are public as they are.
-_ROOMS = ("audit", "datasets", "explain", "federation", "publish")
+# Packages that are public as they are; ``explain`` is what 0.1 called ``epsilon``.
+_PACKAGES = {
+    "audit": "privet.audit",
+    "datasets": "privet.datasets",
+    "epsilon": "privet.epsilon",
+    "explain": "privet.epsilon",
+    "federation": "privet.federation",
+    "publish": "privet.publish",
+}
 
 __all__ = [  # noqa: PLE0604 - the keys are strings
     *_HOMES,
-    *_ROOMS,
+    *_PACKAGES,
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"privet.{name}")
+    if name in _PACKAGES:
+        return import_module(_PACKAGES[name])
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'privet' has no attribute {name!r}")

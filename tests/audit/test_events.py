@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privet.audit.events import Says, Threshold, choose_event, numbers_of
-from privet.audit.likelihood import fit_likelihoods
+from privet.audit.events import Says, Threshold, choose_event, fit_likelihoods, numbers_of
 
 
 def runs_of(rng: np.random.Generator, shift: int, count: int = 800) -> list[dict[str, float | str]]:

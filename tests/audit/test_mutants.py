@@ -18,10 +18,10 @@ import pytest
 import privet as pv
 from privet.audit import World, audit, audit_subject, pairs_of
 from privet.audit.releases import make_curator, release_updated_model
+from privet.local import randomizer
 from privet.mechanisms import laplace, response
 from privet.mechanisms.gibbs import slack
 from privet.mechanisms.randomness import Bits
-from privet.publish.local import randomizer
 from privet.queries import kinds
 
 

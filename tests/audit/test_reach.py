@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from privet.audit.reach import reach_of_gaussian, reach_of_parts
+from privet.audit.bounds import reach_of_gaussian, reach_of_parts
 
 
 @pytest.mark.parametrize("parts", [(1.0,), (0.5, 0.5), (4.0,), (1.0, 2.0, 1.0)])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.audit import SUBJECTS, AuditResult, Line, audit_table, judged_together, lines_of
-from privet.audit.report import COLUMNS, describe_event, format_row, render_page, summarize_results
+from privet.audit.result import COLUMNS, describe_event, format_row, render_page, summarize_results
 from privet.errors import ParameterError
 
 ONE = AuditResult(

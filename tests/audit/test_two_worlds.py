@@ -9,13 +9,13 @@ import pytest
 
 import privet as pv
 from privet import learners
+from privet._progress import watched
 from privet.audit import SUBJECTS, AuditResult, World, audit, audit_subject, pairs_of, subject_named
 from privet.audit.features import observed
 from privet.audit.subjects import SubjectRun
-from privet.cli.learners import NAMES
+from privet.cli.options import NAMES
 from privet.errors import ParameterError
 from privet.model import Model
-from privet.progress import watched
 
 PAIRS = pairs_of()
 

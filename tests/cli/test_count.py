@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
 
 Run = Callable[..., Any]
 SIZE = 12_960

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from privet.budget import Budget, Cost
-from privet.ledger import Receipt
-from privet.service.home import ServiceState
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import Receipt
+from privet.service.state import ServiceState
 from tests.cli.conftest import Run
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from privet.datasets import load, names
-from privet.schema import Schema
+from privet.domain import Schema
 
 Run = Callable[..., Any]
 

@@ -19,7 +19,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 import privet as pv
-from privet.explain.wording import CAVEATS, SOURCES, format_number, format_percent
+from privet.epsilon.wording import CAVEATS, SOURCES, format_number, format_percent
 
 Run = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-epsilon.md"
@@ -62,7 +62,7 @@ def kept(learner: str, eps: float, rows: int) -> list[float]:
     """What a learner keeps of each public table, from the file, by another implementation of
     isotonic regression.
     """
-    table = pd.read_csv(str(files("privet.explain") / "measured.csv"))
+    table = pd.read_csv(str(files("privet.epsilon") / "measured.csv"))
     best = table[np.isinf(table.epsilon)].groupby(["data", "rows"]).accuracy.max().rename("best")
     table = table[np.isfinite(table.epsilon) & (table.learner == learner)].join(
         best, on=["data", "rows"]
@@ -131,7 +131,7 @@ def expectations(eps: float, person: int, rows: int) -> dict[str, float | tuple[
         "Of an expected loss of 12.5, this is for each person at most": 12.5 * (math.exp(one) - 1),
         "... and for 700 people together at most": 700 * 12.5 * (math.exp(one) - 1),
     }
-    measured = pd.read_csv(str(files("privet.explain") / "measured.csv"))
+    measured = pd.read_csv(str(files("privet.epsilon") / "measured.csv"))
     measured = (
         measured[np.isfinite(measured.epsilon)]
         .assign(place=measured.rows * measured.epsilon)
@@ -249,7 +249,7 @@ def test_every_number_is_reproduced(privet: Run, person: int) -> None:
 def test_the_lines_of_public_tables_are_the_measurements(privet: Run) -> None:
     SCHEMA.write("s.json")
     out = privet("epsilon", "0.3", "--schema", "s.json").out
-    table = pd.read_csv(str(files("privet.explain") / "measured.csv"))
+    table = pd.read_csv(str(files("privet.epsilon") / "measured.csv"))
     shown = re.findall(
         (
             r"^ (\w+) +([\d,]+) +(\d+) +(\d+) +([\d.]+) +([\d.]+%) +([\d.]+%) +([\d.]+%) "

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privet.accounting.ledger import SQLiteLedger
 from privet.curator import Curator
+from privet.domain import Categorical, Schema
 from privet.errors import TableError
-from privet.ledger import SQLiteLedger
-from privet.schema import Categorical, Schema
 
 KILLED = """
 import os, signal, sys
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
 record = SQLiteLedger.record
 def dies(self, number, answer):
     kept = record(self, number, answer)
@@ -111,7 +111,7 @@ def test_a_release_keeps_its_name(files, privet, monkeypatch):
     """Killed after the model was written: the same answers are the same release, and would
     otherwise count twice.
     """
-    from privet.resume import Unfinished
+    from privet.curator.resumed import Unfinished
 
     with monkeypatch.context() as patch:
         patch.setattr(Unfinished, "finish", lambda self: None)

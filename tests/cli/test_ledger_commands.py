@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from privet.budget import Budget, Cost
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import SQLiteLedger
 from privet.cli import main
-from privet.ledger import SQLiteLedger
 
 Run = Callable[..., Any]
 

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import privet
-from privet.ledger import SQLiteLedger
-from privet.release import write_model
-from tests.release.scored import scored_model
+from privet.accounting.ledger import SQLiteLedger
+from privet.report import write_model
+from tests.report.scored import scored_model
 
 Run = Callable[..., Any]
 LEARNERS = ["random-trees", "greedy-tree", "forest", "noisy-id3", "additive"]

@@ -13,10 +13,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from privet.domain import Categorical
 from privet.outsource.cipher import KeyRing
 from privet.outsource.cipher import keys as keys_module
 from privet.outsource.files import read_halves
-from privet.schema import Categorical
 from tests.cli.conftest import Run
 from tests.outsource.people import DISEASES, SCHEMA, people
 from tests.service.running import serving

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import privet
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
 from tests.postgres import Server, put_table
 
 Run = Callable[..., Any]

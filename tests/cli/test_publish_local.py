@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import privet as pv
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
 
 TINY = pv.Schema(
     {

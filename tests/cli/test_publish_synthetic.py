@@ -12,15 +12,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privet.counts.open import read_public
-from privet.ledger import SQLiteLedger
-from privet.schema import Categorical, Schema
+from privet.accounting.ledger import SQLiteLedger
+from privet.domain import Categorical, Schema
+from privet.tables.open import read_public
 from tests.commands import Forked
-from tests.publish.synthetic.small import SCHEMA, table
+from tests.synthetic.small import SCHEMA, table
 
 KILLED = """
 import os, signal
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
 record = SQLiteLedger.record
 def dies(self, number, answer):
     kept = record(self, number, answer)
@@ -247,7 +247,7 @@ class TestInterrupted:
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("privet.publish.synthetic.files._copy", full)
+            patch.setattr("privet.synthetic.files._copy", full)
             ran = privet(*command("out.csv", "--rows", 50))
         assert ran.code != 0
         assert "No space left on device" in ran.err
@@ -262,7 +262,7 @@ class TestInterrupted:
         """Killed after the file was written: the same answers are the same release, and would
         otherwise count twice.
         """
-        from privet.resume import Unfinished
+        from privet.curator.resumed import Unfinished
 
         def identity() -> str:
             import duckdb

@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from privet.budget import Budget
-from privet.ledger import SQLiteLedger
-from privet.schema import Categorical, Numeric, Schema
-from tests.remote.running import running
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import SQLiteLedger
+from privet.domain import Categorical, Numeric, Schema
+from tests.client.running import running
 
 Run = Callable[..., Any]
 SCHEMA = Schema(

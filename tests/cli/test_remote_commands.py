@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import privet
-from privet.budget import Budget
-from tests.remote.running import running
+from privet.accounting.cost import Budget
+from tests.client.running import running
 
 Run = Callable[..., Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from privet.schema import Categorical, Numeric, Schema
-from privet.schema.draft import WARNING
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.draft import WARNING
 
 Run = Callable[..., Any]
 

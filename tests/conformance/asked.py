@@ -12,11 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from privet.budget import Cost
-from privet.cells import Cells, Split
+from privet._types import Tables, WeightedRows
+from privet.accounting.cost import Cost
+from privet.accounting.statement import Charge, PrivacyStatement
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
+from privet.domain.space import TreeSpace
+from privet.domain.tree import Tree
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.model import Model
-from privet.privacy import Charge, PrivacyStatement
 from privet.queries import (
     ChooseModel,
     ChoosePartition,
@@ -34,11 +39,6 @@ from privet.queries import (
     Sums,
     queries,
 )
-from privet.question import Partition, Question
-from privet.schema import Categorical, Numeric, Schema
-from privet.space import TreeSpace
-from privet.tree import Tree
-from privet.typed import Tables, WeightedRows
 
 Make = Callable[[Schema], Query[Any]]
 #: The codes of a row, its class last.

@@ -16,10 +16,10 @@ import pytest
 from sklearn.base import clone
 
 from privet import datasets
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, PrivacyError
-from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.model.file import read_model, write_model
 
@@ -190,7 +190,7 @@ def survives_its_file(make: Make, folder: Any) -> None:
 
 
 def labels_of_any_kind(make: Make) -> None:
-    from privet.schema import Schema
+    from privet.domain import Schema
 
     rows = CAR.X
     for classes in (["no", "yes"], [7, 3], [True, False], ["ü", "naïve"]):

@@ -20,10 +20,14 @@ import numpy as np
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from privet.budget import Budget, Cost
-from privet.counts.scoring import UNIT
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import Ledger, MemoryLedger, SQLiteLedger
+from privet.accounting.ledger.base import KeyedLedger
+from privet.client.session import understood
 from privet.curator import Curator, recorded
 from privet.curator.recorded import Recorded
+from privet.curator.resumed import ResumableCurator, Unfinished
+from privet.domain import Schema
 from privet.errors import (
     BudgetExceeded,
     KeyReused,
@@ -33,18 +37,15 @@ from privet.errors import (
     TableError,
     Unavailable,
 )
-from privet.ledger import Ledger, MemoryLedger, SQLiteLedger
-from privet.ledger.keyed import KeyedLedger
-from privet.publish import Randomizer, local_curator
+from privet.local.collecting import local_curator
+from privet.local.randomizer import Randomizer
 from privet.queries import Load, Price, Query, check_query, queries
 from privet.queries.base import MAX_WORDS, question_in_words, read_answer
-from privet.queries.json_shapes import Amount
+from privet.queries.json_parts import Amount
 from privet.queries.kinds import AnyKind, Draws, Measures, Selects, SharesNoise
 from privet.queries.shapes import Field, ShapeError
-from privet.remote.replies import understood
-from privet.resume import ResumableCurator, Unfinished
-from privet.schema import Schema
 from privet.service import requests
+from privet.tables.counting.scoring import UNIT
 from tests.conformance.asked import (
     RENAMED,
     RESIZED,
@@ -118,7 +119,7 @@ class Case:
         )
 
 
-def check_query(case: Case, folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+def list_checks(case: Case, folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
     """Named checks."""
     yield "is charged before rows are touched", lambda: charged_first(case, folder)
     yield "refuses without touching rows", lambda: refuses_untouched(case)

@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from privet.cells import Cells, Split
-from privet.counts.base import Table
-from privet.counts.counting import Counting
-from privet.question import Partition, Question
-from privet.schema import Schema
+from privet.domain import Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
+from privet.tables.base import Table
+from privet.tables.counting.passes import Counting
 from tests.conformance.tables import (
     SCHEMA,
     forest,

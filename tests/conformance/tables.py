@@ -11,9 +11,9 @@ import pickle
 import numpy as np
 import pandas as pd
 
-from privet.cells import Cells, Split
-from privet.question import Partition, Question
-from privet.schema import Categorical, Numeric, Schema
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
 
 SCHEMA = Schema(
     {

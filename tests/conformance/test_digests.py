@@ -10,16 +10,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privet.budget import Cost
-from privet.cells import Cells, Split
-from privet.curator.digest import Identified, digest_of, facts_of
-from privet.leaves import Batch, Evidence
+from privet.accounting.cost import Cost
+from privet.accounting.statement import Charge, PrivacyStatement
+from privet.curator.recorded import Identified, digest_of, facts_of
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
+from privet.domain.space import TreeSpace
+from privet.domain.tree import Tree
 from privet.model import Model
-from privet.privacy import Charge, PrivacyStatement
+from privet.model.leaf_vectors import Batch, Evidence
 from privet.queries import Confusion, RowScore, check_query, queries
-from privet.question import Partition, Question
-from privet.space import TreeSpace
-from privet.tree import Tree
 from tests.conformance.asked import ASKED, EXAMPLES, SCHEMA
 
 #: The first half of the digest of each example, at epsilon 1/2. Those of queries that 0.1 had are

@@ -13,24 +13,18 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.client.curator import RemoteCurator
+from privet.client.session import Session
+from privet.client.transport import Link
 from privet.curator import Curator
-from privet.errors import (
-    BudgetExceeded,
-    ParameterError,
-    PrivacyError,
-    PrivetError,
-    QuestionError,
-)
+from privet.errors import BudgetExceeded, ParameterError, PrivacyError, PrivetError, QuestionError
 from privet.queries import Count, CountBy, check_query, queries
 from privet.queries.kinds import Draws, Measures, Selects, SharesNoise
-from privet.remote.curator import RemoteCurator
-from privet.remote.session import Session
-from privet.remote.transport import Link
 from privet.service.app import create_app
-from privet.service.desk import RequestHandlers
-from privet.service.home import ServiceState
+from privet.service.handlers import RequestHandlers
 from privet.service.limits import Limits
+from privet.service.state import ServiceState
 from tests.conformance.asked import ASKED, EXAMPLES, FOR_ANALYSTS, ROWS, SCHEMA, seeded
 from tests.conformance.check_query import (
     EPSILON,
@@ -38,8 +32,8 @@ from tests.conformance.check_query import (
     WORDS,
     Case,
     check_move,
-    check_query,
     check_weights,
+    list_checks,
     numbers_changed,
     offered_to_analysts,
     refusals,
@@ -49,7 +43,7 @@ from tests.conformance.check_query import (
 )
 from tests.conformance.wrong_curators import WRONG
 
-CHECKS = [name for name, _ in check_query(Case(lambda schema: None), Path())]
+CHECKS = [name for name, _ in list_checks(Case(lambda schema: None), Path())]
 #: What the client of 0.1 sent for the examples, at epsilon 1/3.
 BODIES = json.loads((Path(__file__).parent / "bodies_of_0_1.json").read_text())
 
@@ -65,7 +59,7 @@ def test_every_query_has_an_example(name):
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize(("name", "example"), ASKED)
 def test_query(name, example, check, tmp_path):
-    checks = dict(check_query(Case(EXAMPLES[name][example]), tmp_path))
+    checks = dict(list_checks(Case(EXAMPLES[name][example]), tmp_path))
     checks[check]()
 
 
@@ -264,7 +258,7 @@ def test_a_curator_that_breaks_a_promise_is_caught(name, wrong, tmp_path):
     changes, check, why = WRONG[wrong]
     make = next(iter(EXAMPLES[name].values()))
     with pytest.raises(AssertionError, match=why):
-        dict(check_query(Case(make, **changes), tmp_path))[check]()
+        dict(list_checks(Case(make, **changes), tmp_path))[check]()
 
 
 def smaller(kind, share):

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privet.counts.open import open_table
+from privet.tables.open import open_table
 from tests.conformance.check_source import check_source
 from tests.postgres import put_table, server
 from tests.spark import ABOUT_PANDAS, classic_session, connect_session

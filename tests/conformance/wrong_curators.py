@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from privet.budget import Cost
+from privet.accounting.cost import Cost
+from privet.accounting.ledger.base import KeyedLedger
 from privet.curator import Curator
 from privet.curator.recorded import Recorded
 from privet.errors import PrivetError, TableError
-from privet.ledger.keyed import KeyedLedger
 from privet.queries import Answer, Price, check_query
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privet.counts.memory import MemoryTable
+from privet.tables.memory import MemoryTable
 
 
 class Spy:

@@ -9,14 +9,15 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.accounting.cost import Budget
 from privet.curator import Curator
-from privet.publish import Randomizer, local_curator
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Question
+from privet.local.collecting import local_curator
+from privet.local.randomizer import Randomizer
 from privet.queries import ChooseSplits, ChosenSplits, check_query
 from privet.queries.base import NotTheAnswer, read_answer
-from privet.question import Question
-from tests.publish.local.small import SCHEMA, table
+from tests.local.small import SCHEMA, table
 
 ROWS = table(200)
 CELLS = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "b")})

@@ -13,15 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.budget import Budget, Cost
-from privet.cells import Cell, Cells, Condition, Split
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import MemoryLedger
 from privet.curator import Curator
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cell, Cells, Condition, Split
+from privet.domain.questions import Partition, Question
 from privet.errors import BudgetExceeded, ParameterError, PrivetError, QuestionError, TableError
-from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.queries.choose_partition import distances
-from privet.question import Partition, Question
-from privet.schema import Categorical, Schema
 from tests.conformance.check_mechanism import ALPHA, choice_fit, exponential_law, flip_law
 from tests.curator.spied import Spy
 

@@ -11,9 +11,12 @@ import pandas as pd
 import pytest
 
 from privet import datasets
-from privet.budget import Budget, Cost
-from privet.cells import Cell, Cells, Condition, Split
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import MemoryLedger, SQLiteLedger
 from privet.curator import Curator
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cell, Cells, Condition, Split
+from privet.domain.questions import Question
 from privet.errors import (
     BudgetExceeded,
     LedgerError,
@@ -25,11 +28,8 @@ from privet.errors import (
     SchemaMismatch,
     TableError,
 )
-from privet.ledger import MemoryLedger, SQLiteLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.queries import RowScore
-from privet.question import Question
-from privet.schema import Categorical, Schema
 from tests.amounts import NO_EPSILONS
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law
 from tests.curator.spied import Spy
@@ -552,9 +552,9 @@ class TestModelsAndParts:
     def test_models_that_could_look_at_rows_are_refused_before_a_charge(self):
         from dataclasses import replace as other
 
+        from privet.accounting.statement import PrivacyStatement
+        from privet.domain.tree import Tree
         from privet.model import Model
-        from privet.privacy import PrivacyStatement
-        from privet.tree import Tree
 
         seen = []
 
@@ -636,6 +636,6 @@ class TestModelsAndParts:
 
 
 def _codes():
-    from privet.schema.encode import encode
+    from privet.domain.encode.rows import encode
 
     return encode(SCHEMA, NURSERY.table).codes

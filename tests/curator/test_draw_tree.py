@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.budget import Budget, Cost
-from privet.cells import Cells, Split
-from privet.counts.scoring import UNIT
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import MemoryLedger, SQLiteLedger
 from privet.curator import Curator
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.space import TreeSpace
+from privet.domain.tree import Tree
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
-from privet.ledger import MemoryLedger, SQLiteLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.schema import Categorical, Schema
-from privet.space import TreeSpace
-from privet.tree import Tree
+from privet.tables.counting.scoring import UNIT
 from tests.amounts import NO_EPSILONS
 from tests.conformance.check_mechanism import ALPHA, choice_fit
 from tests.curator.spied import Spy
@@ -287,7 +287,7 @@ class TestTheLaw:
 class TestSources:
     def test_tables_are_the_same_from_memory_and_from_a_database(self, tmp_path, monkeypatch):
         """Exact tables with weights, rows of equal codes grouped by the database."""
-        import privet.mechanisms.gibbs.draw as draw
+        from privet.mechanisms.gibbs import draw
 
         schema = Schema(
             {"a": Categorical(["x", "y"]), "b": Categorical([1, 2, 3])}, "c", ["n", "p", "q"]
@@ -324,7 +324,7 @@ class TestSources:
         assert (seen[1] % UNIT != 0).any()
 
     def test_one_row_moves_each_table_by_one_at_most(self, monkeypatch):
-        import privet.mechanisms.gibbs.draw as draw
+        from privet.mechanisms.gibbs import draw
 
         seen = []
 

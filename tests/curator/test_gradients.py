@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.budget import Budget, Cost
-from privet.cells import Cells, Split
-from privet.counts.scoring import UNIT, clip_of
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import MemoryLedger
 from privet.curator import Curator
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
+from privet.domain.tree import Tree
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
-from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.question import Partition, Question
-from privet.schema import Categorical, Schema
-from privet.tree import Tree
+from privet.tables.counting.scoring import UNIT, clip_of
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law
 from tests.curator.spied import Spy
 
@@ -265,7 +265,7 @@ class TestRefusals:
 
     def test_cells_that_are_changed_while_rows_are_counted(self, monkeypatch):
         """The curator counts with its own copy."""
-        from privet.routing import Routes
+        from privet.domain.routing import Routes
 
         cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
         curator = Curator(ROWS, SCHEMA, Budget(1), public=True)

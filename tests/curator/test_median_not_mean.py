@@ -13,7 +13,7 @@ import pytest
 
 import privet as pv
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.queries.bins import bound_rows_off
+from privet.queries.quantile import bound_rows_off
 from tests.conformance.check_mechanism import ALPHA, fit, laplace_law
 
 EPSILON, DRAWS = "1/2", 300

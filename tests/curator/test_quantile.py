@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.budget import Budget, Cost
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import MemoryLedger
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
-from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.queries.bins import bin_range, bin_scores, bound_rows_off
-from privet.schema import Categorical, Numeric, Schema
+from privet.queries.quantile import bin_range, bin_scores, bound_rows_off
 from tests.conformance.check_mechanism import ALPHA, choice_fit, exponential_law, flip_law
 from tests.curator.spied import Spy
 

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger
+from privet.client.curator import RemoteCurator
 from privet.curator import AnyCurator, Curator
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Question
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, TableError
-from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.question import Question
-from privet.remote.curator import RemoteCurator
-from privet.schema import Categorical, Schema
 from tests.conformance.check_mechanism import ALPHA, fit, laplace_law
 from tests.curator.spied import Spy
 

@@ -11,17 +11,13 @@ import pandas as pd
 import pytest
 
 import privet
-from privet.budget import Budget, Cost
+from privet.accounting.cost import Budget, Cost
 from privet.curator import Curator
-from privet.curator.spending import (
-    Spending,
-    foresee_statement,
-    state_randomised,
-    state_secure_sum,
-)
+from privet.curator.spending import Spending, foresee_statement, state_randomised, state_secure_sum
+from privet.domain import Categorical, Schema
 from privet.errors import ParameterError
-from privet.publish import Randomizer, local_curator
-from privet.schema import Categorical, Schema
+from privet.local.collecting import local_curator
+from privet.local.randomizer import Randomizer
 
 SCHEMA = Schema({"a": Categorical(["x", "y"])}, "c", ["no", "yes"], rows_per_person=2)
 TABLE = pd.DataFrame({"a": ["x", "y", "y"], "c": ["no", "yes", "no"]})

@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.accounting.cost import Budget
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells, Split
 from privet.errors import TableError
-from privet.schema import Categorical, Numeric, Schema
 from tests.postgres import put_table
 
 SCHEMA = Schema(

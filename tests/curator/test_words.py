@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from privet.budget import Budget
-from privet.cells import Cell, Cells, Condition, Split
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger, SQLiteLedger, verify
 from privet.cli.app import app
 from privet.curator import Curator
-from privet.ledger import MemoryLedger, SQLiteLedger, verify
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cell, Cells, Condition, Split
+from privet.domain.questions import Question
 from privet.queries import ChooseModel, Confusion, Count, CountBy, check_query, queries
 from privet.queries.base import MAX_WORDS, Query, question_in_words
-from privet.question import Question
-from privet.schema import Categorical, Schema
 from tests.conformance.asked import ASKED, EXAMPLES, SCHEMA, seeded
 
 WORDS = {

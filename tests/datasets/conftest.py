@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from privet.datasets.catalog import CATALOG
-from privet.datasets.entry import Fetched
+from privet.datasets.catalog import CATALOG, Fetched
 
 DATA = os.environ.get("PRIVET_DATA")
 SKIP = "needs the real files: set PRIVET_DATA to a folder with NAME.csv files, see docs/datasets.md"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.datasets import canonical_hash
+from privet.domain import Categorical, Numeric, Schema
 from privet.errors import DatasetError
-from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
     {"colour": Categorical(["red", "green"]), "size": Numeric(-1000, 1000, missing="?")},

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from privet.datasets import Dataset, load, names
-from privet.datasets.catalog import CATALOG
-from privet.datasets.entry import Generated
-from privet.schema import Categorical, Numeric, Schema
+from privet.datasets.catalog import CATALOG, Generated
+from privet.domain import Categorical, Numeric, Schema
 
 GENERATED = [name for name in names() if isinstance(CATALOG[name], Generated)]
 FETCHED = [name for name in names() if name not in GENERATED]

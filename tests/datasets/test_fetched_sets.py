@@ -11,10 +11,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from privet.datasets import autos, describe, load
-from privet.datasets.catalog import CATALOG
-from privet.datasets.drug_consumption import DRUGS
-from privet.datasets.entry import Fetched
+from privet.datasets import catalog as autos
+from privet.datasets import describe, load
+from privet.datasets.catalog import CATALOG, DRUGS, Fetched
 from privet.errors import DatasetError
 
 COUNTS = {

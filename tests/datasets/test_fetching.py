@@ -15,9 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privet.datasets import download, load, storage, uci
+from privet.datasets import fetching as download
+from privet.datasets import fetching as storage
+from privet.datasets import load, uci
 from privet.datasets.canonical import canonical_cells
-from privet.datasets.entry import Fetched
+from privet.datasets.catalog import Fetched
 from privet.errors import DatasetError
 
 PATH = "105/congressional+voting+records.zip"

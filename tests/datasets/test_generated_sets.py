@@ -9,7 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.datasets import canonical_hash, load, monks, nursery, rdt2009, tic_tac_toe
+from privet.datasets import canonical_hash, load
+from privet.datasets import generated as monks
+from privet.datasets import generated as nursery
+from privet.datasets import generated as rdt2009
+from privet.datasets import generated as tic_tac_toe
 
 UCI = {
     "nursery": (

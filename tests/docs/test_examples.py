@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from privet.schema import Schema
+from privet.domain import Schema
 from tests.commands import run
 
 ROOT = Path(__file__).parent.parent.parent

@@ -7,7 +7,7 @@ comparison, and each answer is a branch with an exact rational chance; using it 
 it whole. All branches are run, one after the other. Those whose chance falls below a limit are
 given up, and their chances added up: so every chance is known from below and from above.
 
-Coins of probability exp(-x) are drawn by a loop of their own (:mod:`privet.mechanisms.bernoulli`).
+Coins of probability exp(-x) are drawn by a loop of their own (:mod:`privet.mechanisms.coins`).
 It is enumerated first; then a coin is a single branch with the chances that were found, so that
 what is made of many coins can be enumerated too.
 """
@@ -26,7 +26,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from privet.mechanisms import bernoulli, laplace, randomness
+from privet.mechanisms import coins as bernoulli
+from privet.mechanisms import laplace, randomness
 
 #: Branches that are less likely are given up, and so are numbers that would have to be decided out
 #: of more than this many.

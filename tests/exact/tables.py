@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 
-from privet.schema import Schema
+from privet.domain import Schema
 
 Row = tuple
 Table = tuple[Row, ...]

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from privet.cells import Cells
-from privet.counts import memory
-from privet.counts.memory import MemoryTable
-from privet.question import Question
-from privet.schema import Categorical, Schema
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells
+from privet.domain.questions import Question
+from privet.tables import memory
+from privet.tables.memory import MemoryTable
 from tests.exact.enumeration import law_of
 
 SCHEMA = Schema({"a": Categorical(["x", "y", "z"])}, "class", ["n", "p"])

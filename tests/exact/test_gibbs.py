@@ -14,13 +14,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.accounting.cost import Budget
 from privet.curator import Curator
-from privet.mechanisms.categorical import exact_draw
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.space import TreeSpace
 from privet.mechanisms.gibbs import draw
-from privet.schema import Categorical, Schema
-from privet.space import TreeSpace
+from privet.mechanisms.gibbs.draw import exact_draw
 from tests.exact.bounds import check, exp_bounds
 from tests.exact.enumeration import Law, law_of
 from tests.exact.tables import added, all_rows, columns, replaced

@@ -12,8 +12,13 @@ import numpy as np
 import pytest
 
 from privet.mechanisms import gaussian, laplace
-from privet.mechanisms.bernoulli import exp_coin, exp_coins, geometric
-from privet.mechanisms.geometric import _compute_thresholds, table_geometric
+from privet.mechanisms.coins import (
+    _compute_thresholds,
+    exp_coin,
+    exp_coins,
+    geometric,
+    table_geometric,
+)
 from privet.mechanisms.laplace import add_laplace
 from tests.exact.bounds import check, exp_bounds
 from tests.exact.enumeration import Law, law_of, law_of_round

@@ -9,12 +9,12 @@ from itertools import product
 
 import pytest
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
 from privet.learners import RandomTreesClassifier
+from privet.learners.random_trees.drawing import draw_tree
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.schema import Categorical, Numeric, Schema
-from privet.trees.random import draw_tree
 from tests.exact.enumeration import law_of
 from tests.exact.tables import all_tables, columns
 

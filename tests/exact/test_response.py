@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privet.domain import Categorical, Schema
 from privet.federation.plan import draw_plan
+from privet.local import LeafRandomizer, Randomizer
 from privet.mechanisms.response import randomized_response
-from privet.publish.local import LeafRandomizer, Randomizer
-from privet.schema import Categorical, Schema
 from tests.exact.bounds import check, exp_bounds
 from tests.exact.enumeration import law_of
 

@@ -10,14 +10,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.accounting.cost import Budget
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.selection import exponential, permute_and_flip, select
 from privet.queries import kinds
-from privet.question import Partition, Question
-from privet.schema import Categorical, Numeric, Schema
 from tests.exact.bounds import check, exp_bounds
 from tests.exact.enumeration import Law, law_of, law_of_round
 from tests.exact.tables import added, all_rows, columns, replaced

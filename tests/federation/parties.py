@@ -8,8 +8,8 @@ import pandas as pd
 
 import privet as pv
 from privet import federation
+from privet.domain import Categorical, Numeric, Schema
 from privet.mechanisms.randomness import SystemBits
-from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
     {

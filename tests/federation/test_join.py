@@ -11,8 +11,8 @@ import pytest
 
 import privet as pv
 from privet import federation
+from privet.domain import Categorical, Schema
 from privet.errors import AbsentWarning, ParameterError, QuestionError, SchemaMismatch
-from privet.schema import Categorical, Schema
 from tests.federation.parties import SCHEMA, rows
 from tests.routes import route
 
@@ -115,8 +115,8 @@ def test_some_attribute_must_be_there_and_others_must_fit():
 
 def test_onnx_says_the_same_where_halves_are_missing():
     ort = pytest.importorskip("onnxruntime")
-    from privet.release.onnx import to_onnx
-    from privet.schema.encode import encode
+    from privet.domain.encode.rows import encode
+    from privet.report.onnx import to_onnx
 
     whole = federation.join([fitted(LEFT, 20, 2000), fitted(RIGHT, 20, 2000)])
     codes = encode(whole.schema, rows(72)[["form"]], target=False, partial=True).codes
@@ -175,7 +175,7 @@ class TestTheUnionDoesNotKeepEpsilon:
 
     def log_likelihood(self, cells, counts, schema, table):
         """Up to a constant: discrete Laplace noise of scale 1/epsilon on each count."""
-        from privet.schema.encode import encode
+        from privet.domain.encode.rows import encode
 
         coded = encode(schema, table)
         exact = np.zeros_like(counts)

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 import privet as pv
 from privet import federation
+from privet.accounting.statement import PrivacyStatement
+from privet.domain import Schema
+from privet.domain.encode.rows import encode
 from privet.errors import ModelError, NoiseWarning, ParameterError, QuestionError
-from privet.leaves import Batch
+from privet.learners.random_trees.batches import estimate_sizes, explain_wear, weigh_batches
 from privet.model.file import read_model, write_model
-from privet.privacy import PrivacyStatement
-from privet.schema import Schema
-from privet.schema.encode import encode
-from privet.trees.weighing import estimate_sizes, explain_wear, weigh_batches
+from privet.model.leaf_vectors import Batch
 from tests.federation.parties import SCHEMA, curator_of, part, plan, rows
 
 
@@ -294,9 +294,10 @@ class TestWeights:
         whole = federation.merge(parts, "disjoint")
         write_model(whole, tmp_path / "m.json")
         monkeypatch.setattr(
-            "privet.trees.weighing.estimate_sizes", lambda batches: [1.0] * len(batches)
+            "privet.learners.random_trees.batches.estimate_sizes",
+            lambda batches: [1.0] * len(batches),
         )
-        monkeypatch.setattr("privet.trees.weighing.MOST_BORROWING", 1.0)
+        monkeypatch.setattr("privet.learners.random_trees.batches.MOST_BORROWING", 1.0)
         again = read_model(tmp_path / "m.json")
         assert again.evidence.weights == whole.evidence.weights
         assert again.evidence.borrowing == whole.evidence.borrowing
@@ -335,7 +336,7 @@ class TestWorn:
         assert explain_wear(weigh_batches((self.batch(0, 10.0),), 0)) == ""
 
     def test_merging_warns_and_the_card_says_so(self, drawn, tmp_path):
-        from privet.release.card import card_markdown
+        from privet.report.card import card_markdown
 
         noisy = [part(drawn, 10, F(1, 50), turn=number) for number in range(12)]
         with pytest.warns(NoiseWarning, match="noise of 12 batches has outgrown the counts"):
@@ -433,7 +434,7 @@ def test_merging_asks_for_no_row(parts, monkeypatch):
     """Its work depends on leaves and batches: the same number of bytes for ten rows and for ten
     thousand.
     """
-    from privet.counts.memory import MemoryTable
+    from privet.tables.memory import MemoryTable
 
     monkeypatch.setattr(MemoryTable, "source", None)
     assert federation.merge(parts, "disjoint").trees

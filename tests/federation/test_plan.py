@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from privet import federation
+from privet.domain import Schema
 from privet.errors import ModelError, ParameterError
 from privet.federation.plan import plan_from_bytes, plan_to_bytes
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.model.file import seal
-from privet.schema import Schema
 from tests.federation.parties import SCHEMA, Counting, plan
 
 

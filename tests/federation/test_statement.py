@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.budget import Cost
+from privet.accounting.cost import Cost
+from privet.accounting.statement import Charge, PrivacyStatement
+from privet.domain import Categorical, Schema
 from privet.errors import ParameterError
-from privet.privacy import Charge, PrivacyStatement
-from privet.schema import Categorical, Schema
 
 SCHEMA = Schema({"a": Categorical(["x", "y"])}, "c", ["n", "p"])
 

@@ -12,8 +12,8 @@ import pytest
 import privet as pv
 from privet import federation
 from privet.errors import BudgetExceeded, ParameterError, QuestionError
+from privet.learners.random_trees.batches import add_batch, plan_of
 from privet.model.file import read_model, write_model
-from privet.trees.batches import add_batch, plan_of
 from tests.federation.parties import SCHEMA, curator_of, rows
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import privet as pv
-from privet.budget import epsilon_for, rho_for
+from privet.accounting.cost import epsilon_for, rho_for
 from privet.curator.spending import root_below
 from privet.errors import BudgetExceeded, ParameterError
 from privet.learners.recipe import recipe_for

@@ -12,8 +12,10 @@ import pytest
 from sklearn.base import clone
 
 from privet import datasets
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.statement import PrivacyStatement
 from privet.curator import Curator
+from privet.curator.resumed import ResumableCurator, Unfinished
 from privet.errors import ParameterError, PrivetError
 from privet.federation import draw_plan, merge
 from privet.learners import (
@@ -24,16 +26,15 @@ from privet.learners import (
     RandomTreesClassifier,
     tune,
 )
+from privet.learners.random_trees.batches import contribution
+from privet.local.collecting import collect_leaves, local_curator
+from privet.local.leaf_randomizer import LeafRandomizer
+from privet.local.randomizer import Randomizer
 from privet.mechanisms.randomness import unlock_test_seeds
 from privet.model.file import read_model, write_model
-from privet.privacy import PrivacyStatement
-from privet.publish import LeafRandomizer, Randomizer, collect_leaves, local_curator
 from privet.queries import ChosenSplits
-from privet.release.card import card_markdown
-from privet.resume.curator import ResumableCurator
-from privet.resume.unfinished import Unfinished
-from privet.trees.batches import contribution
-from tests.publish.local.small import seeded
+from privet.report.card import card_markdown
+from tests.local.small import seeded
 
 CAR = datasets.load("car")
 LEARNERS = [

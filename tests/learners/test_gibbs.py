@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.budget import Budget, epsilon_for
+from privet.accounting.cost import Budget, epsilon_for
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError
 from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier
 from privet.mechanisms.randomness import unlock_test_seeds
 from privet.model.file import read_model, write_model
-from privet.schema import Categorical, Numeric, Schema
 
 LEARNERS = [PrivetClassifier, GibbsTreeClassifier, GibbsBoostClassifier]
 

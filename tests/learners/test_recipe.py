@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.budget import Budget
-from privet.counts.scoring import UNIT
+from privet.accounting.cost import Budget
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
 from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier, recipe
 from privet.learners.recipe import checked_depth, recipe_for
 from privet.mechanisms.gibbs.slack import epsilon_per_unit
-from privet.schema import Categorical, Numeric, Schema
+from privet.tables.counting.scoring import UNIT
 
 
 def listed(*sizes: int, classes: int = 2) -> Schema:

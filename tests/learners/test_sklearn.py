@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from privet import datasets
-from privet.budget import Budget
+from privet.accounting.cost import Budget
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyWarning, SchemaError
 from privet.learners import (
@@ -227,7 +227,7 @@ def test_a_fitted_estimator_holds_no_rows():
 
 
 def test_a_released_model_cannot_be_trained(tmp_path):
-    from privet.release.saving import load, save
+    from privet.learners.released import load, save
 
     save(RandomTreesClassifier(1, CAR.schema).fit(CAR.X, CAR.y), tmp_path / "m.json")
     loaded = load(tmp_path / "m.json")

@@ -1,9 +1,8 @@
 """The law over labelled trees, the slow and simple way: listed tree by tree, and by plain recursion
 on rows.
 
-All that is shared with the dynamic program is :func:`privet.space.children`, which has tests of its
-own.
-"""
+All that is shared with the dynamic program is :func:`privet.domain.space.children`, which has tests
+of its own."""
 
 from __future__ import annotations
 
@@ -15,11 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from privet.counts.marginals import Marginals
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.space import TreeSpace, child_masks
 from privet.mechanisms.gibbs.draw import Gibbs, LabelledTree, Node
 from privet.mechanisms.gibbs.plan import SpaceArrays
-from privet.schema import Categorical, Numeric, Schema
-from privet.space import TreeSpace, child_masks
+from privet.tables.counting.marginals import Marginals
 
 #: A row: its codes, its class, its weight in units.
 Row = tuple[tuple[int, ...], int, int]

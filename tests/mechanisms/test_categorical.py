@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.mechanisms import categorical
-from privet.mechanisms.categorical import _draw_with_more_bits, exact_draw
+from privet.mechanisms.gibbs import draw as categorical
+from privet.mechanisms.gibbs.draw import _draw_with_more_bits, exact_draw
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from tests.conformance.check_mechanism import ALPHA, choice_fit
 

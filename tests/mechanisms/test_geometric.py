@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privet.mechanisms import geometric
-from privet.mechanisms.geometric import _compute_thresholds, _is_below_exp, table_geometric
+from privet.mechanisms import coins as geometric
+from privet.mechanisms.coins import _compute_thresholds, _is_below_exp, table_geometric
 from privet.mechanisms.laplace import large_magnitudes
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 

@@ -9,10 +9,10 @@ from itertools import product
 
 import pytest
 
-from privet.cells import Split
+from privet.domain.cells import Split
+from privet.domain.space import TreeSpace, all_splits, one_against_rest_splits, threshold_splits
 from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.space import TreeSpace, all_splits, one_against_rest_splits, threshold_splits
 from tests.conformance.check_mechanism import ALPHA, choice_fit
 from tests.mechanisms.gibbs_oracle import (
     RecursionLaw,

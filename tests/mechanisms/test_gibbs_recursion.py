@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privet.cells import Split
-from privet.space import (
+from privet.domain.cells import Split
+from privet.domain.space import (
     TreeSpace,
     all_splits,
     binary_and_coarse_splits,

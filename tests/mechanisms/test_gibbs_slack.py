@@ -11,11 +11,17 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from privet.cells import Split
+from privet.domain.cells import Split
+from privet.domain.space import (
+    TreeSpace,
+    all_splits,
+    coarse_splits,
+    find_widest_split,
+    threshold_splits,
+)
 from privet.errors import QuestionError
 from privet.mechanisms.gibbs import draw, kernels
 from privet.mechanisms.gibbs.slack import epsilon_per_unit, nodes_below, size_per_node, slack
-from privet.space import TreeSpace, all_splits, coarse_splits, find_widest_split, threshold_splits
 from tests.mechanisms.gibbs_oracle import (
     RecursionLaw,
     SamplerLaw,
@@ -139,7 +145,7 @@ def test_errors_are_far_below_the_bound(name, unit):
 
 @pytest.mark.parametrize(("limit", "fine"), [(600.0, True), (1000.0, False)])
 def test_a_split_that_is_wider_than_allowed_would_leave_floating_point(monkeypatch, limit, fine):
-    monkeypatch.setattr("privet.space.MAX_LOG_PRODUCT", limit)
+    monkeypatch.setattr("privet.domain.space.MAX_LOG_PRODUCT", limit)
     space = widest_split()
     gibbs = gibbs_of(space, spread(space), 1e4)
     below = gibbs.below(gibbs.root(), 0, space.inner[0])[0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privet.errors import ParameterError, PrivacyError
-from privet.mechanisms.bernoulli import MAX_DENOMINATOR, exp_coin, exp_coins, geometric
+from privet.mechanisms.coins import MAX_DENOMINATOR, exp_coin, exp_coins, geometric
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import (
     SeededBits,

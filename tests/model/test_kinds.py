@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 
 import privet as pv
 from privet import federation
-from privet.cells import Cells, Split
-from privet.curator.digest import digest_of
+from privet.curator.recorded import digest_of
+from privet.domain import Categorical, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.tree import TREE_KINDS, Tree
 from privet.errors import QuestionError
 from privet.model import Model
 from privet.model.document import from_document, to_document, to_document_of_0_1
 from privet.model.file import parse, seal
-from privet.release import read_model
-from privet.release.collapse import collapse_tree
-from privet.schema import Categorical, Schema
-from privet.tree import TREE_KINDS, Tree
+from privet.report import read_model
+from privet.report.labels import collapse_tree
 from tests.golden.files import GOLDEN
-from tests.release.models import SCHEMA, merged_model, small_model, small_tree
-from tests.release.scored import labelled, scored_model, small_drawn
+from tests.report.models import SCHEMA, merged_model, small_model, small_tree
+from tests.report.scored import labelled, scored_model, small_drawn
 
 EVERYONE = Cells.everything(SCHEMA)
 #: The digest that 0.1 gave to the tree of ``small_drawn``.

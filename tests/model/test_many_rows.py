@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privet import routing
-from tests.release.models import COMBINE, SCHEMA, merged_model, random_schema, small_model
+from privet.domain import routing
+from tests.report.models import COMBINE, SCHEMA, merged_model, random_schema, small_model
 
 
 def some_codes(schema, n, seed):
@@ -37,9 +37,9 @@ def test_every_way_to_combine(combine, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_trees(seed, monkeypatch):
+    from privet.domain.tree import Tree
+    from privet.learners.random_trees.drawing import draw_tree
     from privet.mechanisms.randomness import SystemBits
-    from privet.tree import Tree
-    from privet.trees.random import draw_tree
 
     draw = np.random.default_rng(seed)
     schema = random_schema(draw)

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from privet.cells import Cells, Split
+from privet.domain.cells import Cells, Split
+from privet.domain.tree import Tree, domain_shares
 from privet.errors import ParameterError
 from privet.model.model import Model, _explained_variance
-from privet.tree import Tree, domain_shares
-from tests.release.models import (
+from tests.report.models import (
     SCHEMA,
     random_codes,
     random_schema,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from privet.schema import Categorical, Numeric, Schema
+from privet.domain import Categorical, Numeric, Schema
 
 DISEASES = ["flu", "gout", "acne", "none"]
 SCHEMA = Schema(

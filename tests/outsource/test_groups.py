@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.errors import ParameterError
-from privet.outsource.groups import draw_groups
+from privet.outsource.split import draw_groups
 
 values = st.lists(st.integers(0, 5), max_size=40).map(
     lambda listed: np.array(listed, dtype=np.int64)

@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privet.domain import Categorical, Schema
 from privet.errors import OutsourceError, ParameterError, SchemaError, SealError
-from privet.outsource.anatomy import STATEMENT, Anatomy
-from privet.outsource.cells import codes_of, people_cells
+from privet.outsource.anatomy import STATEMENT, Anatomy, codes_of, people_cells
 from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.cipher.sealing import open_true_entry, place_of
 from privet.outsource.files import read_halves, write_halves
-from privet.outsource.sequence import open_true_entry, place_of
 from privet.outsource.split import split
 from privet.outsource.verify import open_true_values
-from privet.schema import Categorical, Schema
 from tests.outsource.people import SCHEMA, people
 
 RING = KeyRing.new()

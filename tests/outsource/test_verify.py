@@ -7,15 +7,14 @@ import dataclasses
 import numpy as np
 import pytest
 
+from privet.domain import Categorical
 from privet.errors import OutsourceError
 from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.files import write_halves
-from privet.outsource.halves import Halves, Identifiers, Values
-from privet.outsource.sequence import place_of, seal_sequence
-from privet.outsource.server.home import ServerState
+from privet.outsource.cipher.sealing import place_of, seal_sequence
+from privet.outsource.files import Halves, Identifiers, Values, write_halves
+from privet.outsource.server.state import ServerState
 from privet.outsource.split import split
 from privet.outsource.verify import open_true_values, verify
-from privet.schema import Categorical
 from tests.outsource.people import DISEASES, SCHEMA, people
 
 RING = KeyRing.new()

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privet.schema import Categorical, Numeric, Schema
+from privet.domain import Categorical, Numeric, Schema
 
 EPSILON = "1/100000"
 SEED = 0x5EED_CAFE_F00D_1234_ABCD_0077

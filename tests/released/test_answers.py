@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import privet as pv
-from privet.budget import Budget
-from privet.cli.learners import learner_named
-from privet.remote.curator import RemoteCurator
+from privet.accounting.cost import Budget
+from privet.cli.options import learner_named
+from privet.client.curator import RemoteCurator
+from tests.client.running import Running, running
 from tests.released.canaries import COUNTS, FOLDER, PERSON, SCHEMA, canaries, people
 from tests.released.chains import SETTINGS
 from tests.released.looking import found_in
-from tests.remote.running import Running, running
 
 #: Fewer rows, so that many questions take little time.
 SMALL = {combination: number - 9000 for combination, number in COUNTS.items()}

@@ -16,7 +16,7 @@ import pytest
 import typer.main
 
 from privet.cli import main
-from privet.cli.learners import NAMES
+from privet.cli.options import NAMES
 from privet.mechanisms.laplace import add_laplace
 from privet.queries import kinds
 from tests.cli.test_help import COMMANDS

@@ -9,9 +9,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.cli.learners import learner_named
+from privet.cli.options import learner_named
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.release import Parts, card_html, tree_dot, tree_text
+from privet.report import Parts, card_html, tree_dot, tree_text
 from tests.released.canaries import COUNTS, EPSILON, SCHEMA, SEED, Canaries, canaries, people
 from tests.released.chains import SETTINGS
 from tests.released.looking import found_in

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from privet.budget import Budget
-from privet.schema import Categorical, Numeric, Schema
+from privet.accounting.cost import Budget
+from privet.domain import Categorical, Numeric, Schema
 from privet.service.app import create_app
-from privet.service.home import ServiceState
 from privet.service.limits import Limits
+from privet.service.state import ServiceState
 
 #: Times as they are, and nobody too fast: tests ask as quickly as they can.
 FAST = Limits(rate=100_000, burst=100_000, first_step=0)

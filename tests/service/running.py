@@ -17,9 +17,9 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 
-from privet.budget import Budget
-from privet.schema import Categorical, Numeric, Schema
-from privet.service.home import ServiceState
+from privet.accounting.cost import Budget
+from privet.domain import Categorical, Numeric, Schema
+from privet.service.state import ServiceState
 from tests.commands import PRIVET, Forked
 
 #: No test waits for something that comes sooner or later for longer than this.

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget
 from privet.errors import AccessError, LedgerError, ParameterError
 from privet.service.accounts import Accounts, Grant
-from privet.service.home import ServiceState
+from privet.service.state import ServiceState
 
 
 def test_a_token_is_random_shown_once_and_stored_hashed(home):

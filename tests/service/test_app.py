@@ -18,15 +18,15 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from privet.budget import Budget
-from privet.cells import Cells
-from privet.counts.memory import MemorySource
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import Receipt, verify
+from privet.domain.cells import Cells
+from privet.domain.questions import Question
 from privet.errors import LedgerError
-from privet.ledger import Receipt, verify
-from privet.question import Question
 from privet.service import requests
 from privet.service.app import create_app
 from privet.service.limits import Limits
+from privet.tables.memory import MemorySource
 from tests.service.conftest import FAST, Analyst
 
 COUNT = {"epsilon": "1/10", "cells": [[{}]]}
@@ -141,8 +141,8 @@ def test_without_a_key_every_request_is_its_own(ada, home):
 def test_a_charge_that_was_never_answered_is_answered_later_for_the_same_charge(
     ada, home, monkeypatch
 ):
-    from privet.counts.duckdb_source import DuckDBSource
     from privet.errors import TableError
+    from privet.tables.duckdb.table import DuckDBSource
 
     def fails(self, question):
         raise TableError("the table went away")
@@ -655,7 +655,7 @@ def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
 
 def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
     """A slow question sent many times holds up whoever sent it, and nobody else."""
-    from privet.counts.duckdb_source import DuckDBSource
+    from privet.tables.duckdb.table import DuckDBSource
 
     go, asked = threading.Event(), threading.Event()
     count = DuckDBSource.count
@@ -745,7 +745,7 @@ def test_no_cache_keeps_an_answer(ada):
 
 def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
     """Ending one while its question is still worked on makes no room for more work."""
-    from privet.counts.duckdb_source import DuckDBSource
+    from privet.tables.duckdb.table import DuckDBSource
 
     go, asked, count = threading.Event(), threading.Semaphore(0), DuckDBSource.count
 

@@ -15,7 +15,7 @@ import duckdb
 import psycopg
 import pytest
 
-from privet.ledger import Receipt, verify
+from privet.accounting.ledger import Receipt, verify
 from tests import commands
 from tests.postgres import put_table
 from tests.service.running import PATIENCE, Answer, House, house, serving
@@ -25,9 +25,9 @@ ASKED = {"epsilon": "1/4"}
 FAULTS = """
 from pathlib import Path
 import duckdb
-from privet.counts.duckdb_source import DuckDBSource
+from privet.tables.duckdb.table import DuckDBSource
 from privet.errors import LedgerError
-from privet.ledger import SQLiteLedger, Witness
+from privet.accounting.ledger import SQLiteLedger, Witness
 def fail(owner, name, error):
     inner = getattr(owner, name)
     def outer(*given, **named):

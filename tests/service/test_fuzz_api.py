@@ -11,7 +11,7 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from privet.ledger import verify
+from privet.accounting.ledger import verify
 from privet.service import requests
 from tests.service.running import PATIENCE, house, serving
 

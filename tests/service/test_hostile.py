@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
-from privet.budget import Budget
-from privet.schema import Categorical, Schema
+from privet.accounting.cost import Budget
+from privet.domain import Categorical, Schema
 from privet.service.limits import Limits
 from tests.service.running import PATIENCE, SCHEMA, Answer, house, people, serving
 

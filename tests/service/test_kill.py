@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from privet.ledger import Receipt, verify
+from privet.accounting.ledger import Receipt, verify
 from tests.service.running import PATIENCE, Lost, Service, house, serving
 from tests.service.traffic import QUESTIONS, Analyst
 
@@ -119,8 +119,8 @@ def test_kill_9_under_load(tmp_path, rounds):
 CRASHES = """
 import os, signal
 from pathlib import Path
-from privet.counts.duckdb_source import DuckDBSource
-from privet.ledger import SQLiteLedger, Witness
+from privet.tables.duckdb.table import DuckDBSource
+from privet.accounting.ledger import SQLiteLedger, Witness
 def crash_at(owner, name, moment, before=True):
     inner = getattr(owner, name)
     def outer(*given, **named):
@@ -200,7 +200,7 @@ SLOW = """
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from privet.counts.duckdb_source import DuckDBSource
+from privet.tables.duckdb.table import DuckDBSource
 count, snapshot = DuckDBSource.count, DuckDBSource.snapshot
 def slowly(self, question):
     Path({folder!r}, "counting").touch()

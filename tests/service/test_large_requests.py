@@ -7,15 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.accounting.cost import Budget
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import MAX_ENTRIES, Partition, Question
 from privet.errors import QuestionError
 from privet.queries import check_query
-from privet.queries.json_shapes import TREES
+from privet.queries.json_parts import TREES
 from privet.queries.shapes import ShapeError
-from privet.question import MAX_ENTRIES, Partition, Question
-from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
 from privet.service.problems import problem_of
 
@@ -88,7 +88,7 @@ def test_splits_keep_nothing_behind():
     """Masks of a split are with the split, not in a cache of the process that requests could
     fill.
     """
-    from privet import space
+    from privet.domain import space
 
     assert not [name for name, value in vars(space).items() if hasattr(value, "cache_info")]
     schema = Schema({"a": Categorical(["x", "y", "z"])}, "y", ["0", "1"])

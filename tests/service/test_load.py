@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import pytest
 
-from privet.ledger import left, verify
-from privet.service.home import ServiceState
+from privet.accounting.ledger import left, verify
+from privet.service.state import ServiceState
 from tests.service.running import PATIENCE, house, serving
 from tests.service.traffic import Analyst
 

@@ -13,15 +13,15 @@ from html import unescape
 import pytest
 from starlette.testclient import TestClient
 
-from privet.budget import Budget, Cost
-from privet.ledger import Receipt, SQLiteLedger, journal
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import Receipt, SQLiteLedger, journal
 from privet.service.app import create_app
-from privet.service.home import ServiceState
 from privet.service.page import amounts, site
-from privet.service.page.bars import stack_segments
-from privet.service.page.chart import make_chart
+from privet.service.page.amounts import stack_segments
 from privet.service.page.listing import Charges, Filter, make_listing
-from privet.service.page.sessions import Sessions
+from privet.service.page.owner import make_chart
+from privet.service.page.site import Sessions
+from privet.service.state import ServiceState
 from tests.service.conftest import FAST
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -203,7 +203,7 @@ def test_a_revoked_grant_is_gone_from_the_page_at_once(home, seen_by_ada):
 
 def test_sessions_end_when_idle_when_old_and_when_there_are_too_many(home, monkeypatch):
     now = [1000.0]
-    monkeypatch.setattr("privet.service.page.sessions.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("privet.service.page.site.time.monotonic", lambda: now[0])
     sessions = Sessions(home.accounts, idle=60, life=200, each=3)
     first = sessions.begin(home.tokens["ada"], "ada")
     assert len(first) * 6 >= 192

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import uvicorn
 
-from privet.budget import Cost
-from privet.ledger import journal
+from privet.accounting.cost import Cost
+from privet.accounting.ledger import journal
 from privet.service.app import create_app
 from tests.service.conftest import FAST
 

@@ -16,9 +16,9 @@ import psycopg
 import pytest
 
 import privet as pv
+from privet.accounting.ledger import Receipt, verify
 from privet.errors import BudgetExceeded
-from privet.ledger import Receipt, verify
-from privet.service.home import ServiceState
+from privet.service.state import ServiceState
 from tests import commands
 from tests.postgres import put_table
 from tests.service.running import serving

@@ -9,9 +9,9 @@ from html import unescape
 
 import pytest
 
-from privet.budget import Budget
-from privet.ledger import journal, verify
-from privet.ledger.reservations import IDLE
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import journal, verify
+from privet.accounting.ledger.reservations import IDLE
 from tests.service.test_page import Visitor
 
 START = datetime(2030, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from privet.service.room import MemoryGate
+from privet.service.limits import MemoryGate
 
 
 def test_no_more_is_held_than_there_is():

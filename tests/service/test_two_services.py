@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import privet as pv
-from privet.ledger import Receipt, verify
+from privet.accounting.ledger import Receipt, verify
 from tests.service.running import Service, house
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from privet.ledger import Receipt
+from privet.accounting.ledger import Receipt
 from tests.service.running import Answer, Client, Lost
 
 COSTS = ("1/7", "0.1", "1/3", "0.05", "1/8")

@@ -14,9 +14,9 @@ import privet
 from experiments.bench.accuracy.environment import Peers
 from experiments.bench.accuracy.folds import FOLDS, measures
 from experiments.bench.accuracy.views import View, classes_of, peer_views
+from privet._types import Ints
 from privet.datasets import Dataset
-from privet.schema import Categorical, text_of
-from privet.typed import Ints
+from privet.domain import Categorical, text_of
 
 OURS = {
     "privet": "PrivetClassifier",

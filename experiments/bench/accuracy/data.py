@@ -16,7 +16,7 @@ import pandas as pd
 from experiments.bench.accuracy.header import schema_of
 from privet import datasets
 from privet.datasets import Dataset
-from privet.schema import Numeric
+from privet.domain import Numeric
 
 SIX = ("votes", "mushroom", "nursery", "car", "tic_tac_toe", "adult")
 DEVELOPMENT = (*SIX, "breast_cancer", "crx", "autos", "drug_consumption")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from privet.typed import Floats, Ints
+from privet._types import Floats, Ints
 
 FOLDS = 5
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.domain import Attribute, Categorical, Numeric, Schema
 
 BINS = 16
 _ATTRIBUTE = re.compile(

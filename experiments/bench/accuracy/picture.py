@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.bench.accuracy.contestants import CEILING, FLOOR
 from experiments.bench.accuracy.summary import better_view, value
-from privet.plots.style import INK, QUIET
+from privet.report.plots.style import INK, QUIET
 
 STYLES = (
     ("#33475b", "o", "-"),

@@ -24,7 +24,7 @@ from experiments.bench.accuracy.summary import (
     tally,
     value,
 )
-from privet.plots import save_figure
+from privet.report.plots import save_figure
 
 HEAD = """# Accuracy beside the peers
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet._types import Floats
 from privet.datasets import Dataset
-from privet.schema import Categorical, Numeric
-from privet.schema.encode import encode
-from privet.typed import Floats
+from privet.domain import Categorical, Numeric
+from privet.domain.encode.rows import encode
 
 
 @dataclass(frozen=True)

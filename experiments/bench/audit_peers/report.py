@@ -13,8 +13,8 @@ from experiments.bench.audit_peers.audits import ERROR
 from experiments.bench.audit_peers.cases import CASES, Case
 from experiments.bench.audit_peers.dealing import computed
 from experiments.bench.audit_peers.remarks import REMARKS
+from privet._atomic import write_atomically
 from privet.audit import AuditResult, epsilon_at_least
-from privet.whole_file import write_atomically
 
 FIELDS = (
     "case",

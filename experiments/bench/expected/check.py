@@ -8,7 +8,7 @@ import math
 from statistics import fmean, median
 from typing import NamedTuple
 
-from privet.explain.expected import fit_curves, list_learners, load_measurements, share_at
+from privet.epsilon.expected import fit_curves, list_learners, load_measurements, share_at
 
 
 class LeftOut(NamedTuple):

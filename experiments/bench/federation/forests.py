@@ -11,21 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privet.budget import Number
+from privet.accounting.cost import Number
+from privet.accounting.statement import Charge, PrivacyStatement
 from privet.curator import Curator
 from privet.curator.spending import release_id
+from privet.domain import Schema
+from privet.domain.questions import Question
 from privet.errors import NoiseWarning
-from privet.leaves import Batch, Weighting
+from privet.learners.random_trees.batches import make_batch_model, merge_batches
+from privet.learners.random_trees.drawing import Plan, draw_forest, height_for
 from privet.mechanisms.randomness import SystemBits
 from privet.model import Model
-from privet.model.shrink import STRENGTH
-from privet.plan import Plan
-from privet.privacy import Charge, PrivacyStatement
+from privet.model.leaf_vectors import STRENGTH, Batch, Weighting
 from privet.queries import Share
-from privet.question import Question
-from privet.schema import Schema
-from privet.trees.batches import make_batch_model, merge_batches
-from privet.trees.random import draw_forest, height_for
 
 TREES = 10
 

@@ -11,7 +11,7 @@ from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
 from privet import PrivetClassifier
 from privet.federation import merge
-from privet.trees.batches import contribution
+from privet.learners.random_trees.batches import contribution
 
 SETS = ("nursery", "adult")
 PARTIES = (2, 4, 8)

@@ -11,7 +11,7 @@ import numpy as np
 from experiments.bench.federation.forests import by_recipe, plan_for, secure_sum
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
-from privet.trees.batches import contribution
+from privet.learners.random_trees.batches import contribution
 
 SETS = ("nursery", "mushroom", "adult")
 PARTIES = (2, 4, 8, 16)

@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.bench.federation.summary import paired
-from privet.plots import save_figure
-from privet.plots.boxes import draw_boxes
-from privet.plots.curves import CurveRun, draw_curves
+from privet.report.plots import save_figure
+from privet.report.plots.boxes import draw_boxes
+from privet.report.plots.curves import CurveRun, draw_curves
 
 WHISKERS = "Means over folds; whiskers are one standard error."
 REBUILT = "a rebuild at epsilon/2"

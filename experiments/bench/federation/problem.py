@@ -11,13 +11,13 @@ import numpy as np
 
 from experiments.bench.accuracy.folds import splits
 from privet import datasets
-from privet.budget import Budget, Number
-from privet.counts.memory import MemoryTable
+from privet._types import Ints
+from privet.accounting.cost import Budget, Number
 from privet.curator import Curator
+from privet.domain import Schema
+from privet.domain.encode.rows import Encoded, encode
 from privet.model import Model
-from privet.schema import Schema
-from privet.schema.encode import Encoded, encode
-from privet.typed import Ints
+from privet.tables.memory import MemoryTable
 
 
 class Problem:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from experiments.bench.federation.forests import by_recipe, plan_for
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
-from privet.trees.batches import contribution
+from privet.learners.random_trees.batches import contribution
 
 SETS = ("nursery", "mushroom", "adult")
 SIZES, EPSILONS = (1, 2, 4, 8), (1.0, 0.5, 0.25, 0.1)

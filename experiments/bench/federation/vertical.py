@@ -11,10 +11,10 @@ import numpy as np
 from experiments.bench.federation.forests import TREES, by_recipe, plan_for
 from experiments.bench.federation.problem import Problem
 from experiments.bench.federation.results import Row
-from privet.budget import Number
+from privet.accounting.cost import Number
 from privet.federation import join
+from privet.learners.random_trees.batches import contribution
 from privet.model import Model
-from privet.trees.batches import contribution
 
 SETS = ("votes",)
 EPSILONS = (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 5.0, math.inf)

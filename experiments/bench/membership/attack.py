@@ -20,7 +20,7 @@ from experiments.bench.membership.contestants import train
 from experiments.bench.membership.features import features
 from experiments.bench.membership.found import GRID, Found
 from experiments.bench.membership.game import KINDS, Bits, Game, coins
-from privet.typed import Floats
+from privet._types import Floats
 
 #: Models that teach; those after them are attacked.
 SHADOWS = 120

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from sklearn.tree import DecisionTreeClassifier
 
 from experiments.bench.membership.game import Bits, Game
-from privet.cli.learners import NAMES, learner_named
+from privet._types import Floats
+from privet.cli.options import NAMES, learner_named
 from privet.model import Model
-from privet.typed import Floats
 
 Codes = Sequence[npt.NDArray[np.int64]]
 EPSILONS = (0.1, 1.0, 4.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.bench.membership.contestants import Seen
 from experiments.bench.membership.game import Bits, Game
-from privet.typed import Floats
+from privet._types import Floats
 
 NAMES = ("confidence", "lead", "left over", "left over, cut")
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 import privet as pv
-from privet.schema.encode import encode
+from privet.domain.encode.rows import encode
 
 Bits = npt.NDArray[np.bool_]
 KINDS = ("ordinary", "planted")

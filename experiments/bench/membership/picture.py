@@ -10,7 +10,7 @@ import numpy as np
 from experiments.bench.membership.contestants import EPSILONS, OPEN, PEER, PRIVATE
 from experiments.bench.membership.found import GRID, Found, tpr_bound
 from experiments.bench.membership.results import Task
-from privet.plots.style import INK, QUIET
+from privet.report.plots.style import INK, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from experiments.bench.membership.game import KINDS
 from experiments.bench.membership.picture import draw
 from experiments.bench.membership.results import Task
 from experiments.bench.membership.words import AREAS, EVENTS, INTRODUCTION
-from privet.plots import save_figure
+from privet.report.plots import save_figure
 
 #: For all private learners together.
 CONFIDENCE = 0.999

@@ -15,7 +15,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 import privet as pv
 from privet.federation import draw_plan
 from privet.learners.released import ReleasedClassifier
-from privet.publish import LeafRandomizer, Randomizer, collect_leaves, local_curator, synthesize
+from privet.local.collecting import collect_leaves, local_curator
+from privet.local.leaf_randomizer import LeafRandomizer
+from privet.local.randomizer import Randomizer
+from privet.synthetic.synthesize import synthesize
 
 #: A table to learn from (with its class column), attributes to answer for, the schema and epsilon;
 #: shares of each class come back.

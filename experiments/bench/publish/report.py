@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.bench.publish.contestants import CONTESTANTS
-from privet.plots import draw_curves, save_figure
+from privet.report.plots import draw_curves, save_figure
 
 _TEXT = """# Trees from published data
 

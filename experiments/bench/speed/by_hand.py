@@ -12,9 +12,9 @@ import duckdb
 from experiments.bench.speed.ours import HEIGHT, schema_of
 from experiments.bench.speed.results import Task
 from experiments.bench.speed.rows import Store
-from privet.cells import Cells
+from privet.domain.cells import Cells
+from privet.learners.random_trees.drawing import draw_forest
 from privet.mechanisms.randomness import SystemBits
-from privet.trees.random import draw_forest
 
 Timed = Callable[[], object]
 

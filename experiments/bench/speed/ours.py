@@ -11,8 +11,8 @@ import privet as pv
 from experiments.bench.speed.contestants import MULTIWAY
 from experiments.bench.speed.results import Task
 from experiments.bench.speed.rows import Store, sizes
+from privet.learners.random_trees.drawing import draw_forest
 from privet.mechanisms.randomness import SystemBits
-from privet.trees.random import draw_forest
 
 HEIGHT = 4
 Timed = Callable[[], object]

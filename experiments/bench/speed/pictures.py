@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from experiments.bench.speed.contestants import label
 from experiments.bench.speed.results import Measurement
 from experiments.bench.speed.summary import Summary, fixed
-from privet.plots import save_figure
-from privet.plots.curves import LINES
-from privet.plots.style import INK, QUIET, fill_style, text_width
+from privet.report.plots import save_figure
+from privet.report.plots.curves import LINES
+from privet.report.plots.style import INK, QUIET, fill_style, text_width
 
 #: Fill of a bar: ours, private peers, not private or not a learner.
 _PRIVATE_PEERS = ("diffprivlib", "predict-diffprivlib")

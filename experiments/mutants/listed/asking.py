@@ -61,8 +61,8 @@ MUTANTS = (
     Mutant(
         "partitions are chosen with half the range",
         "ChoosePartition.kind",
-        "Selects((len(self._make_question_route.partitions),), 2, self.mechanism)",
-        "Selects((len(self._make_question_route.partitions),), 1, self.mechanism)",
+        "Selects((len(self._question.partitions),), 2, self.mechanism)",
+        "Selects((len(self._question.partitions),), 1, self.mechanism)",
         "a choice tells twice what was paid for",
         ("exact/test_selection.py::test_partitions_of_all_tiny_tables[exponential]",),
     ),
@@ -152,7 +152,7 @@ MUTANTS = (
     ),
     Mutant(
         "any class is taken for a query",
-        "checked",
+        "check_query",
         'queries().get(getattr(query, "name", "")) is not type(query)',
         "not isinstance(query, Query)",
         "a class that an analyst wrote looks at rows when it is asked",
@@ -187,7 +187,7 @@ MUTANTS = (
     ),
     Mutant(
         "a value that is named twice is counted twice",
-        "_codes",
+        "_unique_codes_of",
         "tuple(dict.fromkeys(codes_of(schema, name, values)))",
         "tuple(codes_of(schema, name, values))",
         "a person is in two counts whose noise is for one",

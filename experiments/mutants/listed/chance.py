@@ -55,7 +55,7 @@ MUTANTS = (
     Mutant(
         "the table of noise is taken for exact",
         "table_geometric",
-        "drawn[i] += _is_below_truth(bits, int(words[i]), g, scale)",
+        "drawn[i] += _is_below_exp(bits, int(words[i]), g, scale)",
         "drawn[i] += 0",
         "the law of the noise is only nearly what was proved",
         ("mechanisms/test_geometric.py::test_ties_reach_the_decision",),
@@ -90,7 +90,7 @@ MUTANTS = (
     Mutant(
         "a seed may be used without unlocking",
         "SeededBits.__init__",
-        "not _unlock_keys.get()",
+        "not _unlocked.get()",
         "False",
         "whoever knows or guesses the seed strips the noise off",
         ("mechanisms/test_randomness.py::test_a_seed_is_refused_unless_unlocked",),
@@ -114,7 +114,7 @@ MUTANTS = (
     ),
     Mutant(
         "selection with twice the exponent",
-        "_taken",
+        "_flip_acceptance_coin",
         "return exp_coin(bits, gap * epsilon.numerator, score_range * epsilon.denominator)",
         "return exp_coin(bits, 2 * gap * epsilon.numerator, score_range * epsilon.denominator)",
         "every chosen split tells twice what was paid for",

@@ -7,12 +7,12 @@ from experiments.mutants.mutant import Audited, Mutant
 MUTANTS = (
     Mutant(
         "rows of a person are not cut",
-        "_matrix",
+        "_encode_matrix",
         "_keep_rows_of_each_person(encoded, keep, schema.rows_per_person)",
         "pass",
         "who has a thousand rows is protected as if they had one",
         (
-            "counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
+            "tables/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
         ),
         (Audited("count-person", 1200),),
     ),
@@ -23,7 +23,7 @@ MUTANTS = (
         "np.arange(len(order)) - first > most",
         "a person gives away one row more than was paid for",
         (
-            "counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
+            "tables/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
         ),
     ),
     Mutant(
@@ -56,7 +56,7 @@ MUTANTS = (
         "out[row] = max(0, min(UNIT, int(weight)))",
         "out[row] = max(0, int(weight))",
         "who an earlier tree got wrong weighs more than the draw was paid for",
-        ("counts/test_scoring.py::test_a_row_is_bounded_whatever_the_scores",),
+        ("tables/test_scoring.py::test_a_row_is_bounded_whatever_the_scores",),
     ),
     Mutant(
         "a walk ends with its last row",
@@ -65,7 +65,7 @@ MUTANTS = (
         "word = words[(word & int(PLACE)) + code * (word >> int(MOVES) & 1)]\n"
         "if not (word >> int(MOVES) & 1).any():\n    break",
         "the time of an answer tells whether anybody is in the deepest cell",
-        ("test_routing.py::test_no_row_makes_a_walk_longer[reach-numpy]",),
+        ("domain/test_routing.py::test_no_row_makes_a_walk_longer[reach-numpy]",),
     ),
     Mutant(
         "a compiled walk ends with its last row",
@@ -73,6 +73,6 @@ MUTANTS = (
         "for _ in range(1, steps):",
         "for _ in range(1, steps if (node[:n] >> MOVES & ONE).any() else 1):",
         "the time of an answer tells whether anybody is in the deepest cell",
-        ("test_routing.py::test_no_row_makes_a_walk_longer[count-compiled]",),
+        ("domain/test_routing.py::test_no_row_makes_a_walk_longer[count-compiled]",),
     ),
 )

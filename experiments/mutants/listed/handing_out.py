@@ -8,7 +8,8 @@ MUTANTS = (
     Mutant(
         "releases about the same people cost the largest of them",
         "PrivacyStatement._composed",
-        'return compose_in_parallel(costs) if self.people == "disjoint" else compose_sequentially(costs)',
+        'return compose_in_parallel(costs) if self.people == "disjoint" '
+        "else compose_sequentially(costs)",
         "return compose_in_parallel(costs)",
         "a patient of two hospitals loses the sum, and is told the larger one",
         (
@@ -18,7 +19,7 @@ MUTANTS = (
     ),
     Mutant(
         "one table may be called two of different people",
-        "PrivacyStatement.unite_models",
+        "PrivacyStatement.together",
         "_refuse_one_table(parts)",
         "pass",
         "everybody in it loses twice what the statement says",
@@ -26,7 +27,7 @@ MUTANTS = (
     ),
     Mutant(
         "a release may be counted twice",
-        "PrivacyStatement.unite_models",
+        "PrivacyStatement.together",
         "len(set(ids)) < len(ids)",
         "False",
         "what is added up twice looks like evidence of more people",
@@ -34,11 +35,11 @@ MUTANTS = (
     ),
     Mutant(
         "epsilon is rounded in favour of the promise",
-        "round_up_delay",
+        "format_rounded_up",
         "float(text) < value",
         "False",
         "the card says less than what was given away",
-        ("release/test_rounding.py::test_rounded_up_is_never_less_and_hardly_more",),
+        ("report/test_rounding.py::test_rounded_up_is_never_less_and_hardly_more",),
     ),
     Mutant(
         "parties add the noise of more than are honest",
@@ -73,7 +74,7 @@ MUTANTS = (
     ),
     Mutant(
         "a party answers without secure aggregation",
-        "guarded",
+        "guard_message",
         "if message.metadata.message_type != MessageType.TRAIN or configs is None:\n"
         '    raise PrivacyError("this party answers inside secure aggregation only")',
         "if configs is None:\n    return call_next(message, context)",
@@ -104,8 +105,8 @@ MUTANTS = (
     ),
     Mutant(
         "updates are not stated",
-        "_merged",
-        "statement = PrivacyStatement.unite_models([model.privacy for model in models], people)",
+        "_merge_models",
+        "statement = PrivacyStatement.together([model.privacy for model in models], people)",
         "statement = models[0].privacy",
         "whoever is in a later batch is promised what was paid for the first",
         ("federation/test_update.py::test_what_a_person_loses",),
@@ -133,7 +134,7 @@ MUTANTS = (
     ),
     Mutant(
         "the number of rows is looked up, not asked for",
-        "rows_of",
+        "measure_rows",
         (
             "answer = curator.size(**{spending.unit: spending.take(SIZE_SHARE)})\n"
             'spending.record_charge("number of rows", answer.row_cost)'
@@ -154,7 +155,7 @@ MUTANTS = (
         "noisy = curator.count(cells, shares.counts[depth])\n"
         "noisy.tables[0][:] = curator._source.count(__import__('privet').Question.of(cells))[0]",
         "that a leaf was split tells that enough people are in it",
-        ("trees/test_growers.py::test_stopping_rules_look_at_nothing_else",),
+        ("learners/test_growers.py::test_stopping_rules_look_at_nothing_else",),
     ),
     Mutant(
         "the seed is in the file",
@@ -176,11 +177,11 @@ MUTANTS = (
     Mutant(
         "leaves that nobody is in are left out",
         "RandomTreesClassifier._grow",
-        "evidence = weighed([batch], self.shrink)",
+        "evidence = weigh_batches([batch], self.shrink)",
         "exact = curator._source.count(__import__('privet').Question.forest(forest))\n"
         "tables = tuple(a * (b > 0) for a, b in zip(batch.tables, exact))\n"
         "batch = type(batch)(tables, batch.deviation)\n"
-        "evidence = weighed([batch], self.shrink)",
+        "evidence = weigh_batches([batch], self.shrink)",
         "a leaf that has a count proves that somebody is in it",
         (),
         (Audited("random-trees", 250),),
@@ -188,10 +189,10 @@ MUTANTS = (
     Mutant(
         "a file may promise what it likes",
         "privacy_from",
-        "canonicalize_cells(statement.to_json()) == canonicalize_cells(data)",
+        "canonical(statement.to_json()) == canonical(data)",
         "True",
         "a statement that was edited by hand is shown as if it had been paid for",
-        ("release/test_file_damaged.py::test_sealed_but_wrong",),
+        ("report/test_file_damaged.py::test_sealed_but_wrong",),
     ),
     Mutant(
         "a file that was changed is read",
@@ -199,15 +200,15 @@ MUTANTS = (
         "sealed",
         "True",
         "a model that is not the one that was released answers in its name",
-        ("release/test_file_damaged.py::test_a_file_with_any_byte_changed",),
+        ("report/test_file_damaged.py::test_a_file_with_any_byte_changed",),
     ),
     Mutant(
         "the card is silent where the number of rows is public",
-        "_blocks",
+        "_make_card_blocks",
         "public_size = model.schema.n_rows is not None",
         "public_size = False",
         "that presence costs twice epsilon then is told to nobody",
-        ("release/test_card.py::test_where_the_number_of_rows_is_public_presence_costs_twice",),
+        ("report/test_card.py::test_where_the_number_of_rows_is_public_presence_costs_twice",),
     ),
     Mutant(
         "a model states what it happened to spend",

@@ -13,7 +13,7 @@ MUTANTS = (
         'factor = rows_per_person * (2 if neighbours == "replace" else 1)',
         "factor = rows_per_person",
         "who is told that nobody can see what their row says is promised half of the truth",
-        ("budget/test_cost.py::test_what_is_promised_to_a_person_of_several_rows",),
+        ("accounting/test_cost.py::test_what_is_promised_to_a_person_of_several_rows",),
     ),
     Mutant(
         "questions cost the largest of them",
@@ -21,7 +21,7 @@ MUTANTS = (
         "return sum(costs, NOTHING)",
         "return compose_in_parallel(costs)",
         "a hundred questions are promised as if they were one",
-        ("budget/test_cost.py::test_sequential_composition_is_a_sum",),
+        ("accounting/test_cost.py::test_sequential_composition_is_a_sum",),
     ),
     Mutant(
         "pure epsilon costs the rho of a bounded range",
@@ -29,7 +29,7 @@ MUTANTS = (
         "return cls(value, value**2 / 2)",
         "return cls(value, value**2 / 8)",
         "under a budget in rho four times as much is answered as was promised",
-        ("budget/test_cost.py::test_both_currencies_of_a_mechanism",),
+        ("accounting/test_cost.py::test_both_currencies_of_a_mechanism",),
     ),
     Mutant(
         "a charge is compared with the cap, not with what is left of it",
@@ -37,15 +37,19 @@ MUTANTS = (
         "amount > left_over",
         "amount > cap.amount",
         "the budget never ends",
-        ("ledger/test_ledger.py::test_the_last_exact_unit_can_be_spent_and_not_one_more",),
+        (
+            "accounting/ledger/test_ledger.py::test_the_last_exact_unit_can_be_spent_and_not_one_more",
+        ),
     ),
     Mutant(
         "the cap of the data set binds nobody",
         "SQLiteLedger.charge",
         "(None, analyst)",
         "(analyst,)",
-        "analysts who share what they learn pass the budget unite_models",
-        ("ledger/test_ledger.py::test_colluding_analysts_cannot_pass_the_cap_of_the_data_set",),
+        "analysts who share what they learn pass the budget together",
+        (
+            "accounting/ledger/test_ledger.py::test_colluding_analysts_cannot_pass_the_cap_of_the_data_set",
+        ),
     ),
     Mutant(
         "a negative cost gives money back",
@@ -53,7 +57,7 @@ MUTANTS = (
         "cost.rho < 0 or (cost.epsilon is not None and cost.epsilon < 0)",
         "False",
         "whoever can ask for a negative epsilon asks without end",
-        ("ledger/test_ledger.py::test_a_negative_cost_is_no_refund",),
+        ("accounting/ledger/test_ledger.py::test_a_negative_cost_is_no_refund",),
     ),
     Mutant(
         "a charge waits for the disk no longer",
@@ -61,7 +65,7 @@ MUTANTS = (
         "PRAGMA synchronous=FULL",
         "PRAGMA synchronous=OFF",
         "an answer leaves, the power fails, and its charge is forgotten",
-        ("ledger/test_sqlite_ledger.py::test_every_charge_waits_for_the_disk",),
+        ("accounting/ledger/test_sqlite_ledger.py::test_every_charge_waits_for_the_disk",),
         in_string=True,
     ),
     Mutant(
@@ -70,7 +74,7 @@ MUTANTS = (
         "entry.request != request",
         "False",
         "one charge pays for as many different questions as one likes",
-        ("ledger/test_ledger.py::test_a_key_pays_once_and_for_one_request_only",),
+        ("accounting/ledger/test_ledger.py::test_a_key_pays_once_and_for_one_request_only",),
     ),
     Mutant(
         "a request with a key never pays",
@@ -101,7 +105,7 @@ MUTANTS = (
         'return hashlib.sha256(f"{before}{written}".encode()).hexdigest()',
         "return hashlib.sha256(written.encode()).hexdigest()",
         "charges can be taken out of the ledger, and nobody sees it",
-        ("ledger/test_verify.py::test_witness_and_receipts_find_a_rewritten_history",),
+        ("accounting/ledger/test_verify.py::test_witness_and_receipts_find_a_rewritten_history",),
     ),
     Mutant(
         "an answer leaves that is not the recorded one",
@@ -116,7 +120,7 @@ MUTANTS = (
     ),
     Mutant(
         "the digest of a request leaves out what is asked",
-        "Desk.request",
+        "RequestHandlers.request",
         "parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), written]",
         "parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode()]",
         "a charge for one question is taken for that of another",
@@ -132,7 +136,7 @@ MUTANTS = (
     ),
     Mutant(
         "tokens are stored as they are",
-        "hashed",
+        "hash_token",
         'return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()',
         "return token",
         "whoever reads a backup asks in the name of every analyst",
@@ -144,7 +148,7 @@ MUTANTS = (
         "replay_answer(keyed) or answer_and_record(keyed, work)",
         "(answer_and_record(keyed, work), None)[1]",
         "two answers with different noise for one charge: their mean is closer to the truth",
-        ("resume/test_resume.py::test_no_two_answers_for_one_charge",),
+        ("curator/test_resumed.py::test_no_two_answers_for_one_charge",),
     ),
     Mutant(
         "a question that is sent again gets a fresh key",
@@ -152,7 +156,7 @@ MUTANTS = (
         "self._unanswered[kind, written] = key",
         "pass",
         "a network that fails makes a person pay twice",
-        ("remote/test_remote_curator.py::test_a_question_without_an_answer_keeps_its_key",),
+        ("client/test_remote_curator.py::test_a_question_without_an_answer_keeps_its_key",),
     ),
     Mutant(
         "the token goes wherever an answer points",
@@ -160,7 +164,7 @@ MUTANTS = (
         "300 <= status < 400",
         "False",
         "somebody else asks in the analyst's name",
-        ("remote/test_transport.py::test_a_redirect_is_refused[302]",),
+        ("client/test_transport.py::test_a_redirect_is_refused[302]",),
     ),
     Mutant(
         "whatever a curator says is taken for private",
@@ -168,7 +172,7 @@ MUTANTS = (
         'facts["private"] is True',
         'bool(facts["private"]) or True',
         "a model from a seeded curator is released as private",
-        ("remote/test_remote_curator.py::test_only_true_is_private[False]",),
+        ("client/test_remote_curator.py::test_only_true_is_private[False]",),
     ),
     Mutant(
         "an interrupted fit pays again",
@@ -176,7 +180,7 @@ MUTANTS = (
         "self._next_key()",
         "self._next_key() + __import__('secrets').token_hex(4)",
         "the answers that were paid for are lost, and the budget with them",
-        ("remote/test_reserved_fits.py::test_a_killed_fit_goes_on_and_pays_what_a_whole_one_pays",),
+        ("client/test_reserved_fits.py::test_a_killed_fit_goes_on_and_pays_what_a_whole_one_pays",),
     ),
     Mutant(
         "what is set aside binds nobody",
@@ -184,6 +188,6 @@ MUTANTS = (
         "total = tidy(total + one.left)",
         "total = total",
         "somebody else spends what a fit has set aside, and the cap is passed",
-        ("remote/test_reserved_fits.py::test_somebody_else_cannot_starve_a_fit",),
+        ("client/test_reserved_fits.py::test_somebody_else_cannot_starve_a_fit",),
     ),
 )

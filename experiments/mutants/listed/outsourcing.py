@@ -25,7 +25,7 @@ MUTANTS = (
     ),
     Mutant(
         "what is sealed opens at any place",
-        "_bound",
+        "_encode_place",
         'return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()',
         'return b""',
         "a server moves a value to another person and watches whether the client minds",
@@ -60,7 +60,7 @@ MUTANTS = (
     ),
     Mutant(
         "a group may hold a value twice",
-        "_draw",
+        "_draw_group_values",
         "chosen.append(value)\ntotal -= open_.pop(value)",
         "chosen.append(value)\ntotal -= 1\nopen_[value] -= 1",
         "whoever is in such a group has its value with a larger chance than was promised",
@@ -68,7 +68,7 @@ MUTANTS = (
     ),
     Mutant(
         "sub-trees are as long as they need to be",
-        "padded",
+        "pad_tree",
         'return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\\0")',
         'return len(packed).to_bytes(_LENGTH, "big") + packed',
         "the length of a sealed sub-tree tells the server about the values below it",

@@ -13,7 +13,7 @@ MUTANTS = (
         "a record of ten values costs ten times what its owner was told",
         (
             "exact/test_response.py::test_reports_of_every_record[split-1]",
-            "publish/local/test_randomizer.py::test_shares_add_up_to_epsilon_exactly",
+            "local/test_randomizer.py::test_shares_add_up_to_epsilon_exactly",
         ),
         (Audited("randomizer-split", 1200),),
     ),
@@ -53,14 +53,14 @@ MUTANTS = (
     ),
     Mutant(
         "an unknown value is always the first",
-        "known",
+        "replace_unknown",
         "uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(np.int64)",
         "0",
         (
             "whoever has an unusual value is counted with others, and every tree learns something "
             "false of them"
         ),
-        ("publish/local/test_randomizer.py::test_an_unknown_value_is_drawn_uniformly",),
+        ("local/test_randomizer.py::test_an_unknown_value_is_drawn_uniformly",),
     ),
     Mutant(
         "a randomised table is charged for one row of a person",
@@ -77,7 +77,7 @@ MUTANTS = (
         "False",
         "who has a thousand records gives away a thousand times epsilon",
         (
-            "publish/local/test_randomizer.py::test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold",
+            "local/test_randomizer.py::test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold",
         ),
     ),
     Mutant(
@@ -88,7 +88,7 @@ MUTANTS = (
         "a table costs more than its epsilon",
         (
             (
-                "publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
+                "synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
                 "pairs-facts0-1]"
             ),
         ),
@@ -99,8 +99,6 @@ MUTANTS = (
         "counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))",  # noqa: E501
         "float(sum(len(block[1]) for block in curator._source.rows()))",
         "that somebody is in the table can be counted",
-        (
-            "publish/synthetic/test_synthesize.py::TestRows::test_how_many_there_are_is_not_told_exactly",
-        ),
+        ("synthetic/test_synthesize.py::TestRows::test_how_many_there_are_is_not_told_exactly",),
     ),
 )

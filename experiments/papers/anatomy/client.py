@@ -19,8 +19,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from privet._types import Splits
+from privet.domain.encode.rows import encode
 from privet.errors import PrivetError
-from privet.outsource.cells import CellText, cells_of
+from privet.outsource.anatomy import CellText, cells_of
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.client import (
     Baseline,
@@ -29,11 +31,8 @@ from privet.outsource.client import (
     OutsourcedTable,
     choose_leaf_size,
 )
-from privet.outsource.client.joining import TrueRows
-from privet.outsource.client.subtrees import learn, predict_classes
+from privet.outsource.client.subtrees import TrueRows, learn, predict_classes
 from privet.outsource.client.table import TreeSummary
-from privet.schema.encode import encode
-from privet.typed import Splits
 
 READY = "ready"
 #: The paper's way: every prediction is an exchange of its own.

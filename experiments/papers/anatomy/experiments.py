@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from privet._types import Splits
 from privet.datasets import load
+from privet.domain import Schema
 from privet.errors import DatasetError, ParameterError
-from privet.schema import Schema
-from privet.typed import Splits
 
 #: The paper's l, for all experiments.
 L = 2

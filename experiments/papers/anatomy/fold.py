@@ -12,12 +12,12 @@ from experiments.papers.anatomy.client import plain_rows
 from experiments.papers.anatomy.experiments import Experiment, L
 from experiments.papers.anatomy.processes import Client, Server
 from experiments.papers.anatomy.results import Line, lines
+from privet.domain import Schema
 from privet.errors import OutsourceError
 from privet.outsource.cipher import KeyRing
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from privet.outsource.split import split
-from privet.schema import Schema
 
 PRUNING = 0.2
 #: The clients of a fold, one after the other.

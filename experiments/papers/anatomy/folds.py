@@ -15,11 +15,11 @@ import numpy as np
 
 from experiments.papers.anatomy.experiments import Experiment, L
 from experiments.papers.files import read_json, write_json
+from privet._types import Ints
+from privet.domain import Schema
+from privet.domain.encode.rows import encode
 from privet.errors import OutsourceError, ParameterError
-from privet.outsource.groups import draw_groups
-from privet.schema import Schema
-from privet.schema.encode import encode
-from privet.typed import Ints
+from privet.outsource.split import draw_groups
 
 FOLDS = 10
 _VERSION = 1

@@ -14,7 +14,7 @@ from experiments.papers.anatomy.pictures import accuracy_picture, memory_picture
 from experiments.papers.anatomy.run import run
 from experiments.papers.anatomy.summary import ORDER, WARNING, paired, title
 from experiments.papers.experiment import Comparison, Experiment, Paper, Row
-from privet.progress import tell
+from privet._progress import tell
 
 QUICK_FOLDS = 2
 #: In a report of all papers the two large tables have three of their ten folds, because a fold of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.papers.anatomy.results import LEARNERS, Line
 from experiments.papers.anatomy.summary import WARNING, title
-from privet.plots.boxes import draw_boxes
-from privet.plots.style import save_figure
+from privet.report.plots.boxes import draw_boxes
+from privet.report.plots.style import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,10 +16,10 @@ from experiments.papers.anatomy.results import COLUMNS, Line, write_csv
 from experiments.papers.anatomy.summary import summary
 from experiments.papers.files import make_folder, read_json, write_json
 from experiments.papers.running import ended_by_exceptions
-from privet.checks import check_integer
+from privet._validate import check_integer
+from privet.domain import Schema
 from privet.errors import ParameterError
-from privet.plots.style import need_matplotlib
-from privet.schema import Schema
+from privet.report.plots.style import need_matplotlib
 
 #: Told how much is done, how much there is to do, and what is under way.
 Progress = Callable[[float, float, str], None]

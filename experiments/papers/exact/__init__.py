@@ -1,4 +1,5 @@
-"""Exact trees that only papers and tests compare with; others are in :mod:`privet.trees.exact`.
+"""Exact trees that only papers and tests compare with; others are in
+:mod:`privet.learners.baselines`.
 
 - :mod:`~experiments.papers.exact.id3`: ``grow_id3``, one child per value, by information gain
 - :mod:`~experiments.papers.exact.random_trees`: ``grow_random``, random structures without the

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet.checks import check_integer
-from privet.schema import Schema
-from privet.tree import Tree
-from privet.trees.exact.gain import first_best, information_gain
-from privet.trees.exact.growing import SplitChoice, grow, make_mixed_rule
-from privet.trees.exact.level import Level
-from privet.trees.exact.rows import EncodedRows
-from privet.typed import Codes
+from privet._types import Codes
+from privet._validate import check_integer
+from privet.domain import Schema
+from privet.domain.tree import Tree
+from privet.learners.baselines.c45 import first_best, information_gain
+from privet.learners.baselines.growing import EncodedRows, Level, SplitChoice, grow, make_mixed_rule
 
 
 def grow_id3(

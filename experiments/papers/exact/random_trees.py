@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet.checks import check_integer
+from privet._types import Codes
+from privet._validate import check_integer
+from privet.domain import Schema
+from privet.domain.tree import Tree
+from privet.learners.baselines.growing import EncodedRows, Level, SplitChoice, grow
 from privet.mechanisms.randomness import Bits, uniform_below
-from privet.schema import Schema
-from privet.tree import Tree
-from privet.trees.exact.growing import SplitChoice, grow
-from privet.trees.exact.level import Level
-from privet.trees.exact.rows import EncodedRows
-from privet.typed import Codes
 
 
 def grow_random(

@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.papers.textbook import uniform_floats
-from privet.cells import Cells
+from privet._types import Floats
+from privet.domain.cells import Cells
+from privet.domain.tree import Tree
 from privet.mechanisms.randomness import Bits
-from privet.tree import Tree
-from privet.typed import Floats
 
 Codes = list[npt.NDArray[Any]]
 #: What SQL Server keeps of a float in a VARCHAR.

@@ -19,10 +19,10 @@ from experiments.papers.hanisch.as_published import (
     telling_answers,
 )
 from experiments.papers.hanisch.table import Table, prepared
+from privet.domain import Categorical
 from privet.learners import PrivetClassifier, RandomTreesClassifier
+from privet.learners.random_trees.drawing import draw_forest
 from privet.mechanisms.laplace import add_laplace, discrete_laplace
-from privet.schema import Categorical
-from privet.trees.random import draw_forest
 
 #: The same experiment with the paper's errors and without.
 HOWS = (NOT_PRIVATE, "corrected")

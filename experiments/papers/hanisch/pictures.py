@@ -11,9 +11,9 @@ import numpy as np
 from experiments.papers.experiment import Row
 from experiments.papers.hanisch import protocol
 from experiments.papers.hanisch.jobs import EXACT_FOREST, EXACT_TREE, GIBBS, HOWS
-from privet.plots.curves import LINES, CurveRun, add_caption, draw_curves
-from privet.plots.maps import draw_maps
-from privet.plots.style import INK, QUIET, fill_style
+from privet.report.plots.curves import LINES, CurveRun, add_caption, draw_curves
+from privet.report.plots.maps import draw_maps
+from privet.report.plots.style import INK, QUIET, fill_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from experiments.papers.hanisch import protocol
 from privet.datasets import load
-from privet.schema import Categorical, Schema
-from privet.schema.encode import encode
+from privet.domain import Categorical, Schema
+from privet.domain.encode.rows import encode
 
 TARGET = "income"
 _AGES = (f"<={protocol.AGE_UP_TO}", f">={protocol.AGE_UP_TO + 1}")

@@ -34,9 +34,9 @@ import numpy as np
 
 from experiments.papers.novakovic import protocol
 from experiments.papers.textbook import index_by_weight, laplace_not_private
+from privet._types import Floats, Ints
+from privet.learners.baselines.c45 import information_gain
 from privet.mechanisms.randomness import Bits
-from privet.trees.exact.gain import information_gain
-from privet.typed import Floats, Ints
 
 Criterion = Literal["max", "gini", "info_gain"]
 #: Sensitivities of section 6.4.

@@ -14,8 +14,8 @@ from experiments.papers.experiment import NOT_PRIVATE, Row
 from experiments.papers.novakovic import protocol
 from experiments.papers.novakovic.as_published import Criterion, grow_not_private
 from experiments.papers.novakovic.tables import Table, folds, table
+from privet._types import Ints
 from privet.learners import GreedyTreeClassifier, PrivetClassifier
-from privet.typed import Ints
 
 BASELINE = "non-private (information gain)"
 MAX_PUBLISHED, GINI_PUBLISHED = f"max operator, {NOT_PRIVATE}", f"Gini, {NOT_PRIVATE}"

@@ -11,9 +11,9 @@ from experiments.papers.experiment import Row
 from experiments.papers.novakovic import protocol
 from experiments.papers.novakovic.comparing import advantages
 from experiments.papers.novakovic.jobs import BASELINE, FREQUENT, METHODS
-from privet.plots.curves import add_caption, add_key, draw_lines
-from privet.plots.maps import draw_map, draw_maps, scale_of
-from privet.plots.style import INK
+from privet.report.plots.curves import add_caption, add_key, draw_lines
+from privet.report.plots.maps import draw_map, draw_maps, scale_of
+from privet.report.plots.style import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

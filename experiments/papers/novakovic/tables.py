@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from experiments.papers.novakovic import protocol
+from privet._types import Ints
 from privet.datasets import load
-from privet.schema import Categorical, Numeric, Schema
-from privet.schema.encode import encode
-from privet.typed import Ints
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.encode.rows import encode
 
 
 @dataclass(frozen=True, eq=False)

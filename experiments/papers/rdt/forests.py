@@ -15,12 +15,12 @@ from fractions import Fraction
 import numpy as np
 
 from experiments.papers.rdt.tables import Table
-from privet.cells import Cells
+from privet._types import Floats, Ints
+from privet.domain.cells import Cells
+from privet.domain.tree import Tree
+from privet.learners.random_trees.drawing import draw_forest
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import Bits
-from privet.tree import Tree
-from privet.trees.random import draw_forest
-from privet.typed import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,10 @@ from experiments.papers.rdt.forests import Ensemble, accuracies
 from experiments.papers.rdt.protocol import SEED, TREES_OF_A_PARTY, trees_of
 from experiments.papers.rdt.recursion import FAILURE, Accounting, predicted, rounds
 from experiments.papers.rdt.tables import Table, table
+from privet._types import Ints
 from privet.learners import NoisyID3Classifier, PrivetClassifier, RandomTreesClassifier
+from privet.learners.random_trees.drawing import height_for
 from privet.mechanisms.randomness import SystemBits
-from privet.trees.random import height_for
-from privet.typed import Ints
 
 RDT = "Private-RDT"
 OURS = "Privet, our default learner"

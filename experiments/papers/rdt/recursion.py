@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from experiments.papers.rdt.protocol import NOT_THERE
 from experiments.papers.rdt.tables import Table
+from privet._types import Floats, Ints
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import Bits
-from privet.typed import Floats, Ints
 
 #: ``published``: epsilon is divided by the rounds of attribute tables, and the sizes and class
 #: counts come on top, unpaid: NOT PRIVATE at the epsilon that is stated. ``corrected``: all rounds

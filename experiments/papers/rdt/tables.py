@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from experiments.papers.rdt.protocol import FOLDS, MUSHROOM_WITHOUT, SEED, THREE_CLASSES
+from privet._types import Ints
 from privet.datasets import load
-from privet.schema import Categorical, Schema
-from privet.schema.encode import encode
-from privet.typed import Ints
+from privet.domain import Categorical, Schema
+from privet.domain.encode.rows import encode
 
 #: The data set of the catalogue that each table is made of.
 SOURCES = {

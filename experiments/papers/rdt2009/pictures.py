@@ -11,7 +11,7 @@ from experiments.papers.experiment import NOT_PRIVATE, Row
 from experiments.papers.rdt.cells import PREPARED_PRIVATELY
 from experiments.papers.rdt.jobs import OURS, RDT
 from experiments.papers.rdt.reading import some
-from privet.plots.curves import CurveRun, draw_curves
+from privet.report.plots.curves import CurveRun, draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -22,8 +22,8 @@ from experiments.papers.rdt.jobs import (
 from experiments.papers.rdt.protocol import EPSILONS_2012
 from experiments.papers.rdt.reading import by_run, some
 from experiments.papers.rdt.tables import table
-from privet.plots.box_panels import Panel, PanelRun, draw_box_panels
-from privet.plots.curves import draw_curves
+from privet.report.plots.boxes import Panel, PanelRun, draw_box_panels
+from privet.report.plots.curves import draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

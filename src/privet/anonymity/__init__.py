@@ -1,22 +1,16 @@
-"""How anonymous a table is by the measures that came before differential privacy. Exact numbers,
-for its owner alone.
+"""Measure how anonymous a table is: k-anonymity, l-diversity and t-closeness.
 
-Rows that agree in the quasi-identifiers, which somebody may know from elsewhere, form an
-equivalence class. The measures ask how small a class gets, and how much it tells about a sensitive
-attribute.
+These are exact numbers for the owner alone. They came before differential privacy and are none of
+it: nothing here adds noise. Rows that agree in the quasi-identifiers, which somebody may know from
+elsewhere, form an equivalence class. The measures say how small such a class gets, and how much it
+tells about a sensitive attribute.
 
-- :mod:`~privet.anonymity.groups`: ``Groups``, how often each value occurs in each class, as flat
-  arrays
-- :mod:`~privet.anonymity.measures`: k-anonymity, four kinds of l-diversity, t-closeness, vectorised
-- :mod:`~privet.anonymity.report`: ``examine`` a table; ``Report``, what was found, with the worst
-  classes
-
-None of it is differential privacy, and nothing here adds noise. pyCANON computes the same measures,
-one pandas slice per class, and needs one exact version each of NumPy and pandas; DuckDB, which is
-here anyway, groups a million rows in a second.
+- :mod:`~privet.anonymity.measures`: the measures, from counts of values in classes
+- :mod:`~privet.anonymity.report`: ``examine`` a table; ``Report``, with the worst classes
+- :mod:`~privet.anonymity.picture`: ``draw_anonymity``, class sizes, l and t
 """
 
-from privet.anonymity.groups import Groups
+from privet.anonymity.measures import Groups
 from privet.anonymity.report import Report, examine
 
 __all__ = ["Groups", "Report", "examine"]

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet._validate import check_integer
+from privet.accounting.cost import Number, parse_exact
 from privet.anonymity import measures
-from privet.anonymity.groups import Groups
-from privet.budget import Number, parse_exact
-from privet.checks import check_integer
-from privet.counts.equivalence import EquivalenceClasses, equivalence_classes
+from privet.anonymity.measures import Groups
+from privet.tables.equivalence import EquivalenceClasses, equivalence_classes
 
 #: By what a class can be among the worst.
 MEASURES = ("size", "distinct l", "entropy l", "recursive l", "frequency l", "t")

@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from privet.audit.fitted import Fitted
 from privet.audit.worlds import World
+from privet.domain.encode.rows import encode
+from privet.domain.tree import Tree
 from privet.errors import ParameterError
 from privet.model import Model
-from privet.publish.synthetic.synthesize import SyntheticTable
 from privet.queries.answers import ChosenIndex, ChosenSplits, Drawn, Numbers
-from privet.schema.encode import encode
-from privet.tree import Tree
+from privet.synthetic.synthesize import SyntheticTable
 
 #: A number, or a word for what cannot be ordered.
 Feature = float | str

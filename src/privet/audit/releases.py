@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privet.accounting.conversion import epsilon_for, rho_for
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import MemoryLedger
+from privet.accounting.statement import People, PrivacyStatement
 from privet.audit.worlds import World
-from privet.budget import Budget, Cost, epsilon_for, rho_for
 from privet.curator import Curator
-from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import Bits
-from privet.privacy import People, PrivacyStatement
 
 #: The delta of what promises no pure epsilon: large, so that an audit of a few thousand runs has
 #: something to see.
@@ -30,7 +31,7 @@ class Released:
     that the schema declares.
 
     ``parts`` are the epsilons of the single answers that it is made of, or its ``rho`` where it has
-    no pure epsilon: they tell what an audit could show at best (:mod:`~privet.audit.reach`), and
+    no pure epsilon: they tell what an audit could show at best (:mod:`~privet.audit.bounds`), and
     nothing else.
     """
 
@@ -137,10 +138,10 @@ def release_session(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """An analyst who asks whatever there is to ask, each for an equal share."""
     import numpy as np
 
-    from privet.cells import Cells, Split
+    from privet.domain.cells import Cells, Split
+    from privet.domain.questions import Question
+    from privet.domain.space import TreeSpace, all_splits
     from privet.queries import RowScore
-    from privet.question import Question
-    from privet.space import TreeSpace, all_splits
 
     curator, schema, share = make_curator(world, epsilon, bits), world.schema, epsilon / 6
     everyone = Cells.everything(schema)
@@ -158,9 +159,9 @@ def release_session(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
 def release_session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """An analyst with a budget in rho: Gaussian noise, a selection and a draw."""
-    from privet.cells import Cells
     from privet.curator.spending import root_below
-    from privet.space import TreeSpace, all_splits
+    from privet.domain.cells import Cells
+    from privet.domain.space import TreeSpace, all_splits
 
     rho = rho_for(epsilon, DELTA)
     curator, schema = _make_curator_in_rho(world, rho, bits), world.schema
@@ -175,7 +176,7 @@ def release_session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Relea
 
 
 def release_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    from privet.cells import Cells, Split
+    from privet.domain.cells import Cells, Split
 
     curator = make_curator(world, epsilon, bits)
     by_a = Cells.everything(world.schema).refine({0: Split.multiway(world.schema, "a")})
@@ -184,7 +185,7 @@ def release_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
 def release_gaussian_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Counts for the rho that this epsilon and DELTA are worth."""
-    from privet.cells import Cells
+    from privet.domain.cells import Cells
 
     rho = rho_for(epsilon, DELTA)
     curator = _make_curator_in_rho(world, rho, bits)
@@ -205,8 +206,8 @@ def release_partition_choice(world: World, epsilon: Fraction, bits: Bits) -> Rel
     """
     import numpy as np
 
-    from privet.cells import Cells
-    from privet.question import Question
+    from privet.domain.cells import Cells
+    from privet.domain.questions import Question
 
     curator, schema = make_curator(world, epsilon, bits), world.schema
     expected = [np.zeros((1, size, schema.n_classes), dtype=np.int64) for size in schema.sizes]
@@ -223,7 +224,7 @@ def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
     """Many rows for few people, so that chance in the rows hides nothing that was measured."""
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
-        from privet.publish import synthesize
+        from privet.synthetic.synthesize import synthesize
 
         curator = (
             _make_curator_in_rho(world, rho_for(epsilon, delta), bits)
@@ -285,3 +286,44 @@ def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Release
         halves.append(learner.fit_from(make_curator(half, epsilon / 2, bits)).model_)
     model = join(halves)
     return _release_from_statement(model, model.privacy)
+
+
+# What a person releases on their own side, or an owner for them, and what is promised for it: for
+# one row replaced by another.
+
+
+def release_randomized_records(**settings: Any) -> Release:
+    def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
+        from privet.local.randomizer import Randomizer
+
+        randomizer = Randomizer(world.schema, epsilon, bits=bits, **settings)
+        assert randomizer.cost.epsilon is not None
+        parts = tuple(map(float, randomizer.shares)) if randomizer.spread == "split" else ()
+        return Released(randomizer.one(world.rows[0]), randomizer.cost.epsilon, parts=parts)
+
+    return release
+
+
+def release_randomized_table(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """Reports of a table that is sorted by what its rows hold, one after the other."""
+    from privet.local.randomizer import Randomizer
+
+    randomizer = Randomizer(world.schema, epsilon, bits=bits)
+    assert randomizer.cost.epsilon is not None
+    reports = randomizer.many(world.table.sort_values(list(world.table.columns)))
+    return Released(
+        [" ".join(map(str, report)) for report in reports.itertuples(index=False, name=None)],
+        randomizer.cost.epsilon,
+    )
+
+
+def release_randomized_leaf(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    from privet.federation import draw_plan
+    from privet.local.leaf_randomizer import LeafRandomizer
+
+    randomizer = LeafRandomizer(draw_plan(world.schema, 2, height=1, bits=bits), epsilon, bits=bits)
+    assert randomizer.cost.epsilon is not None
+    report = randomizer.one(world.rows[0])
+    return Released(
+        [report, [cells.attribute for cells in randomizer.plan.forest]], randomizer.cost.epsilon
+    )

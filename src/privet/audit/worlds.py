@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from privet.checks import check_integer, check_name
+from privet._validate import check_integer, check_name
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.attributes import Attribute
+from privet.domain.schema import Neighbours
 from privet.errors import ParameterError
-from privet.schema import Categorical, Numeric, Schema
-from privet.schema.attributes import Attribute
-from privet.schema.schema import Neighbours
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pandas as pd
 
-    from privet.counts.base import CountSource
+    from privet.tables.base import CountSource
+
 
 WorldRow = Mapping[str, Any]
 PERSON = "who"
@@ -58,7 +59,7 @@ class World:
     @cached_property
     def source(self) -> CountSource:
         """The exact counts of the table, for a curator: rows are encoded once for all runs."""
-        from privet.counts.open import open_table
+        from privet.tables.open import open_table
 
         return open_table(self.table).source(self.schema)
 
@@ -70,7 +71,7 @@ class World:
         """The attributes as a model of this schema sees them; they are encoded once for all
         runs.
         """
-        from privet.schema.encode import encode
+        from privet.domain.encode.rows import encode
 
         known = self._codes
         if (schema.fingerprint, partial) not in known:
@@ -288,3 +289,80 @@ def _make_pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Wor
     without = there if neighbours == "add-remove" else [*there, *replaced]
     probes = (row,) if neighbours == "add-remove" else (row, instead)
     return Pair(name, World(schema, tuple(without)), World(schema, (*there, *comes)), probes)
+
+
+# ``pair_of``: neighbouring worlds from rows that somebody made up.
+
+
+def pair_of(
+    X: Any,  # noqa: N803
+    y: Sequence[Any],
+    row: Sequence[Any],
+    label: Any,
+    *,
+    instead: tuple[Sequence[Any], Any] | None = None,
+    name: str = "worlds of one's own",
+) -> Pair:
+    """Neighbouring worlds from made-up rows: ``X`` and ``y`` in both, and one more row in one of
+    them.
+
+    Args:
+        X, y: the rows of both worlds, a table of numbers or words and its classes; not private
+            ones, since their domain is read off here.
+        row, label: the row that comes.
+        instead: the row and class that are there in the other world, where people are replaced.
+        name: for the result.
+    """
+    import numpy as np
+
+    names = [
+        str(column) for column in getattr(X, "columns", [f"x{place}" for place in range(len(row))])
+    ]
+    listed = np.asarray(X, dtype=object).reshape(-1, len(names))
+    if (
+        len(listed) != len(y)
+        or len(row) != len(names)
+        or (instead is not None and len(instead[0]) != len(names))
+    ):
+        raise ParameterError(
+            "X must have a class in y for each of its rows, and row a value for each of its "
+            f"columns ({len(names)})"
+        )
+    there = [
+        dict(zip((*names, "class"), (*line, of), strict=True))
+        for line, of in zip(listed, y, strict=True)
+    ]
+    comes, replaced = (
+        dict(zip((*names, "class"), (*one[0], one[1]), strict=True))
+        for one in ((row, label), instead or (row, label))
+    )
+    everyone = [*there, comes, replaced]
+    classes = sorted(
+        {one["class"] for one in everyone}, key=lambda value: (str(type(value)), value)
+    )
+    if len(classes) < 2:
+        raise ParameterError(f"y and label must hold at least two classes, got {classes}")
+    schema = Schema(
+        {name: _infer_attribute([one[name] for one in everyone]) for name in names},
+        "class",
+        classes,
+    )
+    schema = schema.declare(
+        neighbours="add-remove" if instead is None else "replace",
+        n_rows=None if instead is None else len(there) + 1,
+    )
+    without = there if instead is None else [*there, replaced]
+    return Pair(
+        name,
+        World(schema, tuple(without)),
+        World(schema, (*there, comes)),
+        (comes,) if instead is None else (comes, replaced),
+    )
+
+
+def _infer_attribute(values: Sequence[Any]) -> Attribute:
+    """The domain of made-up values."""
+    if any(isinstance(value, str) for value in values):
+        return Categorical(sorted({str(value) for value in values}))
+    low, high = float(min(values)), float(max(values))
+    return Numeric(low, high if high > low else low + 1, bins=2)

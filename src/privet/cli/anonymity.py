@@ -68,8 +68,8 @@ def anonymity(
     import json
 
     from privet.anonymity import examine
-    from privet.cli.asking import check_writable, working
-    from privet.cli.places import check_apart
+    from privet.cli.curators import check_writable, working
+    from privet.cli.options import check_apart
 
     if output is not None:
         check_writable(output)
@@ -80,8 +80,8 @@ def anonymity(
             table, columns, sensitive, c=c, asked_l=asked_l, worst=worst, ordered=ordered
         )
     if output is not None:
-        from privet.plots import save_figure
-        from privet.plots.anonymity import draw_anonymity
+        from privet.anonymity.picture import draw_anonymity
+        from privet.report.plots import save_figure
 
         save_figure(draw_anonymity(report), output)
     if as_json:

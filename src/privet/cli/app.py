@@ -8,7 +8,6 @@ import privet
 from privet.cli import (
     anonymity,
     audit,
-    batches,
     count,
     curator,
     datasets,
@@ -19,10 +18,11 @@ from privet.cli import (
     ledger,
     outsource,
     publish,
-    quantile,
     schema,
     show,
 )
+from privet.cli import count as quantile
+from privet.cli import merge as batches
 
 app = typer.Typer(
     name="privet",

@@ -57,13 +57,12 @@ def audit(
     import shlex
     import sys
 
+    from privet._validate import check_integer, check_real
+    from privet.accounting.cost import parse_epsilon
     from privet.audit import SUBJECTS, audit_table, lines_of
-    from privet.audit.report import render_page
+    from privet.audit.result import render_page
     from privet.audit.two_worlds import MOST_RUNS
-    from privet.budget import parse_epsilon
-    from privet.checks import check_integer, check_real
-    from privet.cli.asking import check_writable, write_out
-    from privet.cli.bars import work_bars
+    from privet.cli.curators import check_writable, work_bars, write_out
     from privet.errors import ParameterError
 
     lines = lines_of(subjects or (), neighbours)  # type: ignore[arg-type]
@@ -106,7 +105,7 @@ def _print_results(found: list[AuditResult]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from privet.audit.report import COLUMNS, describe_event, format_row, summarize_results
+    from privet.audit.result import COLUMNS, describe_event, format_row, summarize_results
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in COLUMNS:

@@ -12,9 +12,9 @@ import typer
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.budget import Budget
-    from privet.service.home import ServiceState
-    from privet.sqlface import SQLFunctions
+    from privet.accounting.cost import Budget
+    from privet.service.sql import SQLFunctions
+    from privet.service.state import ServiceState
 
 app = typer.Typer(
     help="Let analysts ask about tables that they may not see: accounts, budgets, the service.",
@@ -44,7 +44,7 @@ def init(
 
     Example: [bold]privet curator init --home curator[/bold]
     """
-    from privet.service.home import ServiceState
+    from privet.service.state import ServiceState
 
     made, token = ServiceState.make(home, ledger)
     typer.echo(f"made {made.path}")
@@ -75,9 +75,9 @@ def add_dataset(
     Example: [bold]privet curator dataset add people duckdb:///people.db?table=people --schema
     people.schema.json --epsilon 3[/bold]
     """
-    from privet.counts.open import open_table
+    from privet.domain import Schema
     from privet.errors import LedgerError
-    from privet.schema import Schema
+    from privet.tables.open import open_table
 
     there = _open(home)
     budget = _parse_budget(epsilon, rho, delta)
@@ -118,7 +118,7 @@ def list_datasets(home: Path = HOME) -> None:
     """
     from rich.console import Console
 
-    from privet.cli.tables import budget_table
+    from privet.cli.printing import budget_table
 
     there = _open(home)
     Console().print(
@@ -193,7 +193,7 @@ def list_analysts(home: Path = HOME) -> None:
     """
     from rich.console import Console
 
-    from privet.cli.tables import grants_table
+    from privet.cli.printing import grants_table
 
     there = _open(home)
     Console().print(grants_table(there.ledger, there.accounts.analysts(), there.accounts.grants()))
@@ -268,13 +268,8 @@ def ledger(
 
     Example: [bold]privet curator ledger --analyst ada[/bold]
     """
-    from privet.cli.tables import (
-        budget_table,
-        grants_table,
-        ledger_table,
-        reservations_table,
-    )
-    from privet.ledger.as_json import entry_to
+    from privet.accounting.ledger.journal import entry_to
+    from privet.cli.printing import budget_table, grants_table, ledger_table, reservations_table
 
     there = _open(home)
     entries = there.ledger.entries(dataset, analyst)
@@ -309,7 +304,7 @@ def cancel(
 
     Example: [bold]privet curator cancel ada fit-5a3f...[/bold]
     """
-    from privet.cli.tables import format_number
+    from privet.cli.printing import format_number
 
     ledger = _open(home).ledger
     there = ledger.reservation(analyst, key)
@@ -333,8 +328,8 @@ def verify(
 
     Example: [bold]privet curator verify --receipt receipts.txt[/bold]
     """
-    from privet.ledger import Receipt, Witness
-    from privet.ledger import verify as check
+    from privet.accounting.ledger import Receipt, Witness
+    from privet.accounting.ledger import verify as check
 
     there = _open(home)
     receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
@@ -388,13 +383,13 @@ def _require_sql_functions(home: ServiceState) -> SQLFunctions:
 
 
 def _open(home: Path) -> ServiceState:
-    from privet.service.home import ServiceState
+    from privet.service.state import ServiceState
 
     return ServiceState.open(home)
 
 
 def _parse_budget(epsilon: str | None, rho: str | None, delta: str | None) -> Budget:
-    from privet.budget import Budget
+    from privet.accounting.cost import Budget
 
     return Budget(epsilon, rho=rho, delta=delta)
 

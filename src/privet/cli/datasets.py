@@ -55,9 +55,9 @@ def get(
 
     Example: [bold]privet datasets get nursery -o data[/bold]
     """
+    from privet._atomic import atomic_file
     from privet.datasets import load
     from privet.errors import DatasetError
-    from privet.whole_file import atomic_file
 
     dataset = load(name, target=target)
     files = folder / f"{name}.csv", folder / f"{name}.schema.json"

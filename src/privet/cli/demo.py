@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privet.schema import Schema
+    from privet.domain import Schema
 
 EPSILONS = ("0.1", "0.5", "1", "2", "5")
 
@@ -40,12 +40,12 @@ def demo(
     import numpy as np
 
     import privet as pv
-    from privet.cli.asking import write_out
-    from privet.cli.tables import budget_table, ledger_table
+    from privet.cli.curators import write_out
+    from privet.cli.printing import budget_table, ledger_table
     from privet.errors import TableError
-    from privet.plots import accuracy_over_epsilon, draw_tree, save_figure
-    from privet.release import model_view
-    from privet.release.card import card_html
+    from privet.report import model_view
+    from privet.report.card import card_html
+    from privet.report.plots import accuracy_over_epsilon, draw_tree, save_figure
 
     nursery = pv.datasets.load("nursery")
     apart = np.arange(len(nursery.table)) % 5 == 3
@@ -121,8 +121,8 @@ def _measure_accuracies(
     from rich.progress import track
 
     import privet as pv
-    from privet.schema.encode import encode
-    from privet.trees.exact import grow_c45
+    from privet.domain.encode.rows import encode
+    from privet.learners.baselines import grow_c45
 
     lines: list[dict[str, Any]] = []
     truth = test[schema.target].to_numpy()

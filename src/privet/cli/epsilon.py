@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from privet.explain import Choices, Explanation, Setting, Wishes
-    from privet.schema import Schema
+    from privet.domain import Schema
+    from privet.epsilon import Choices, Explanation, Setting, Wishes
 
 
 #: Room for sentences, and for the numbers of one epsilon beside them.
@@ -114,10 +114,10 @@ def epsilon(
     """
     import json
 
-    from privet.cli.asking import check_writable
+    from privet.cli.curators import check_writable
+    from privet.domain import Schema
+    from privet.epsilon import Setting, Trial, Wishes, choose, draw_epsilon, explain
     from privet.errors import ParameterError
-    from privet.explain import Setting, Trial, Wishes, choose, draw_epsilon, explain
-    from privet.schema import Schema
 
     wishes = Wishes(
         posterior_below,
@@ -149,7 +149,7 @@ def epsilon(
     choices = None if wishes == Wishes() else choose(wishes, public, setting)
     found = [explain(one, public, setting) for one in epsilons or ()]
     if plot is not None:
-        from privet.plots import save_figure
+        from privet.report.plots import save_figure
 
         ends = (
             []
@@ -178,7 +178,7 @@ def _print_explanations(
 ) -> None:
     from rich.console import Console
 
-    from privet.explain.wording import CAVEATS, SOURCES
+    from privet.epsilon.wording import CAVEATS, SOURCES
 
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -242,7 +242,7 @@ def _make_numbers_table(found: list[Explanation], setting: Setting) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from privet.explain.wording import format_epsilon, make_sections
+    from privet.epsilon.wording import format_epsilon, make_sections
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("")
@@ -261,8 +261,8 @@ def _make_nearest_table(found: list[Explanation], *, short: bool) -> Table:
     from rich import box
     from rich.table import Table
 
-    from privet.explain import wording
-    from privet.explain.expected import list_learners
+    from privet.epsilon import wording
+    from privet.epsilon.expected import list_learners
 
     title = "Public tables like this one, and the accuracy there"
     view = Table(
@@ -302,7 +302,7 @@ def _print_choice(console: Console, choices: Choices, wishes: Wishes, setting: S
     from rich.table import Table
     from rich.text import Text
 
-    from privet.explain.wording import describe_wish, format_chosen_epsilon
+    from privet.epsilon.wording import describe_wish, format_chosen_epsilon
 
     view = Table(title="Which epsilon", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("")

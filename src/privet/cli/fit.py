@@ -7,8 +7,17 @@ from typing import Any
 
 import typer
 
-from privet.cli.learners import NAMES
-from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, SCHEMA, TABLE, TOKEN_FILE
+from privet.cli.options import (
+    ANALYST,
+    BUDGET,
+    DATASET,
+    JSON,
+    LEDGER,
+    NAMES,
+    SCHEMA,
+    TABLE,
+    TOKEN_FILE,
+)
 
 ROWS = typer.Argument(
     help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
@@ -50,10 +59,9 @@ def fit(
     """
     import json
 
-    from privet.cli.asking import check_writable, place_of, print_budget
-    from privet.cli.learners import learner_named
-    from privet.cli.places import check_apart
-    from privet.cli.tables import finite_or_none
+    from privet.cli.curators import check_writable, place_of, print_budget
+    from privet.cli.options import check_apart, learner_named
+    from privet.cli.printing import finite_or_none
 
     check_writable(output)
     check_apart([output], table, ledger, schema)
@@ -84,7 +92,7 @@ def fit(
 def _fit_to(chosen: Any, curator: Any, name: str, output: Path, *, anew: bool) -> None:
     """Train, and write the model. A fit of a table can go on where it was interrupted."""
     import privet as pv
-    from privet.cli.resuming import resumable
+    from privet.cli.curators import resumable
 
     settings = {key: str(value) for key, value in sorted(chosen.get_params(deep=False).items())}
     facts = [name, *(f"{key}={value}" for key, value in settings.items())]
@@ -114,10 +122,10 @@ def predict(
     import sys
 
     import privet as pv
-    from privet.cli.asking import check_writable, saying_warnings
-    from privet.cli.places import check_apart
+    from privet._atomic import atomic_file
+    from privet.cli.curators import check_writable, saying_warnings
+    from privet.cli.options import check_apart
     from privet.errors import TableError
-    from privet.whole_file import atomic_file
 
     if output is not None:
         check_writable(output)
@@ -144,7 +152,7 @@ def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> i
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
-    from privet.counts.open import read_blocks
+    from privet.tables.open import read_blocks
 
     rows = 0
     console = Console(stderr=True)
@@ -195,7 +203,7 @@ def evaluate(
     import json
 
     import privet as pv
-    from privet.cli.asking import place_of, print_budget, working
+    from privet.cli.curators import place_of, print_budget, working
 
     loaded = pv.load(model)
     curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)

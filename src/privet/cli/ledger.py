@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import SQLiteLedger
 from privet.errors import LedgerError
-from privet.ledger import SQLiteLedger
 
 app = typer.Typer(
     help="What was asked of a table, by whom, at what cost; and the caps.", no_args_is_help=True
@@ -27,7 +27,7 @@ def show(
     """
     import json
 
-    from privet.cli.tables import budget_table, ledger_table, reservations_table
+    from privet.cli.printing import budget_table, ledger_table, reservations_table
 
     book = _open_existing_ledger(ledger)
     entries = book.entries(analyst=analyst)
@@ -91,7 +91,7 @@ def cancel(
 
     Example: [bold]privet ledger cancel people.csv.ledger.sqlite fit-5a3f...[/bold]
     """
-    from privet.cli.tables import format_number
+    from privet.cli.printing import format_number
 
     book = _open_existing_ledger(ledger)
     there = book.reservation(analyst, key)

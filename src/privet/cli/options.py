@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
 import typer
+
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.learners.base import PrivateClassifier
+
 
 TABLE = typer.Argument(
     help=(
@@ -32,3 +43,152 @@ TOKEN_FILE = typer.Option(
     help="The file with the token for a curator at an address; by default PRIVET_TOKEN has it.",
 )
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
+
+
+# Where files are by default.
+
+_SERVERS = ("postgresql://", "postgres://")
+_LEDGER = ".ledger.sqlite"
+_SQLITE = b"SQLite format 3\0"
+
+
+def ledger_beside(table: str) -> Path:
+    """The ledger that lies beside a table's file, however the file is reached."""
+    if table.startswith(_SERVERS):
+        raise ParameterError(
+            "a table in PostgreSQL has no file beside which a ledger could lie; say where with "
+            "--ledger FILE"
+        )
+    path = _file_of(table)
+    return path.with_name(path.name + _LEDGER)
+
+
+def check_apart(
+    written: Iterable[Path], table: str | None, ledger: Path | None, *read: Path | None
+) -> None:
+    """Raise where a file that a command writes is one that it reads: the private table, its ledger,
+    or another.
+    """
+    kept: list[tuple[Path, str]] = [
+        (path, "a file that the command reads") for path in read if path is not None
+    ]
+    if ledger is not None:
+        kept.append((ledger, "the ledger"))
+    if table is not None and _is_file(table):
+        kept += [
+            (_file_of(table), "the private table itself"),
+            (ledger_beside(table), "the ledger of the private table"),
+        ]
+    for path in written:
+        for other, what in kept:
+            if _is_same_file(path, other):
+                raise ParameterError(f"{path} is {what}; write elsewhere")
+
+
+def check_no_table(path: Path) -> None:
+    """Raise where a file to be written over is a table that has been asked about, or a ledger."""
+    if path.with_name(path.name + _LEDGER).exists():
+        raise ParameterError(f"{path} is a private table: a ledger lies beside it; write elsewhere")
+    if _begins_with(path, _SQLITE):
+        raise ParameterError(f"{path} is a database, such as a ledger; write elsewhere")
+
+
+def check_public(rows: Path, table: str) -> None:
+    """Raise where rows that are taken as public are those of a private table."""
+    if rows.with_name(rows.name + _LEDGER).exists() or (
+        _is_file(table) and _is_same_file(rows, _file_of(table))
+    ):
+        raise ParameterError(
+            f"{rows} is taken as public here, and is a private table; name the synthetic rows "
+            "first, then the held-out ones"
+        )
+
+
+def _begins_with(path: Path, mark: bytes) -> bool:
+    try:
+        if not path.is_file():  # a pipe would wait for somebody
+            return False
+        with path.open("rb") as file:
+            return file.read(len(mark)) == mark
+    except OSError:  # it must not be read
+        return False
+
+
+def _is_file(table: str) -> bool:
+    return not table.startswith((*_SERVERS, "http://", "https://"))
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (
+        one.exists() and other.exists() and one.samefile(other)
+    )
+
+
+def _file_of(table: str) -> Path:
+    return Path(
+        unquote(urlsplit(table).path.removeprefix("/")) if "://" in table else table
+    ).resolve()
+
+
+# The learners by the names that the command line has for them.
+
+NAMES = (
+    "privet",
+    "gibbs-tree",
+    "gibbs-boost",
+    "random-trees",
+    "greedy-tree",
+    "forest",
+    "noisy-id3",
+    "additive",
+)
+#: Parameters that have options of their own, or none on the command line.
+_NOT_SET = {"epsilon", "schema", "random_state"}
+
+
+def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassifier:
+    """Return a learner with its settings, each given as NAME=VALUE."""
+    from privet import learners
+    from privet._validate import check_name, suggest
+
+    kinds: dict[str, Any] = {
+        "privet": learners.PrivetClassifier,
+        "gibbs-tree": learners.GibbsTreeClassifier,
+        "gibbs-boost": learners.GibbsBoostClassifier,
+        "random-trees": learners.RandomTreesClassifier,
+        "greedy-tree": learners.GreedyTreeClassifier,
+        "forest": learners.ForestClassifier,
+        "noisy-id3": learners.NoisyID3Classifier,
+        "additive": learners.AdditiveClassifier,
+    }
+    kind = kinds[check_name("--learner", name, kinds)]
+    called = "the default learner" if name == NAMES[0] else f"the {name} learner"
+    allowed = sorted(set(kind().get_params()) - _NOT_SET)
+    chosen: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.replace("-", "_")
+        if not equals:
+            raise ParameterError(
+                f"--set {setting}: write it as NAME=VALUE; {called} takes: {', '.join(allowed)}"
+            )
+        if key not in allowed:
+            meant = suggest(key, allowed)
+            raise ParameterError(
+                f"--set {setting}: {called} has no setting {key!r}; it takes: {', '.join(allowed)}"
+                + (f"; {meant}" if meant else "")
+            )
+        chosen[key] = _read_value(text)
+        if key in kind._parameters:
+            kind._parameters[key].check(key, chosen[key], f"--set {setting}")
+    learner: PrivateClassifier = kind(epsilon, **chosen)
+    return learner
+
+
+def _read_value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

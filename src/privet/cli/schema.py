@@ -29,9 +29,9 @@ def check(
 
     Example: [bold]privet schema check people.schema.json people.csv[/bold]
     """
-    from privet.counts.open import open_table
-    from privet.schema import Schema
-    from privet.schema.problems import raise_if_any
+    from privet.domain import Schema
+    from privet.domain.encode.values import raise_if_any
+    from privet.tables.open import open_table
 
     public = Schema.read(schema)
     if table is not None:
@@ -68,9 +68,9 @@ def declare(
     Example: [bold]privet schema declare people.schema.json --neighbours replace -o
     people.schema.json[/bold]
     """
-    from privet.cli.asking import check_writable
+    from privet.cli.curators import check_writable
+    from privet.domain import Schema
     from privet.errors import ParameterError
-    from privet.schema import Schema
 
     check_writable(output)
     facts = {
@@ -114,11 +114,11 @@ def draft(
     from rich.console import Console
     from rich.panel import Panel
 
-    from privet.cli.asking import check_writable
-    from privet.cli.places import check_apart
-    from privet.counts.open import read_public
-    from privet.schema.draft import WARNING
-    from privet.schema.draft import draft as draft_schema
+    from privet.cli.curators import check_writable
+    from privet.cli.options import check_apart
+    from privet.domain.draft import WARNING
+    from privet.domain.draft import draft as draft_schema
+    from privet.tables.open import read_public
 
     if output is not None:
         check_writable(output)

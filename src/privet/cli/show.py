@@ -26,7 +26,7 @@ def show(
     """
     from rich.console import Console
 
-    from privet.release import model_view, read_model
+    from privet.report import model_view, read_model
 
     Console().print(model_view(read_model(model), max_depth=depth, max_trees=trees, whole=whole))
 
@@ -51,11 +51,11 @@ def plot(
 
     Example: [bold]privet plot m.json -o tree.svg[/bold]
     """
-    from privet.cli.asking import check_writable
-    from privet.cli.places import check_apart
+    from privet.cli.curators import check_writable
+    from privet.cli.options import check_apart
     from privet.errors import ParameterError
-    from privet.plots import draw_terms, draw_tree, save_figure
-    from privet.release import Parts, read_model
+    from privet.report import Parts, read_model
+    from privet.report.plots import draw_terms, draw_tree, save_figure
 
     check_writable(output)
     check_apart([output], None, None, model)
@@ -102,9 +102,9 @@ def card(
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
-    from privet.cli.asking import check_writable, write_out
-    from privet.cli.places import check_apart
-    from privet.release import card_html, card_markdown, read_model
+    from privet.cli.curators import check_writable, write_out
+    from privet.cli.options import check_apart
+    from privet.report import card_html, card_markdown, read_model
 
     if output is not None:
         check_writable(output)
@@ -133,10 +133,10 @@ def export(
 
     Example: [bold]privet export m.json -o m.onnx[/bold]
     """
-    from privet.cli.asking import check_writable, write_out
-    from privet.cli.places import check_apart
+    from privet.cli.curators import check_writable, write_out
+    from privet.cli.options import check_apart
     from privet.errors import ParameterError
-    from privet.release import Parts, read_model, to_onnx, tree_dot, tree_text
+    from privet.report import Parts, read_model, to_onnx, tree_dot, tree_text
     from privet.text import escape_invisible
 
     check_writable(output)

@@ -1,12 +1,11 @@
-"""The trust boundary.
+"""The trust boundary: whoever asks about rows asks a curator.
 
-- :mod:`~privet.curator.base`: ``AnyCurator``, what every curator does, and the short forms
-- :mod:`~privet.curator.curator`: the curator in this process: charge, read, answer through a
-  mechanism
-- :mod:`~privet.curator.accounting`: its account in the ledger
+- :mod:`~privet.curator.base`: ``AnyCurator``, what every curator does, and short forms of queries
+- :mod:`~privet.curator.curator`: the curator in this process: charge, read, release
+- :mod:`~privet.curator.charging`: its account in the ledger
 - :mod:`~privet.curator.recorded`: charge once, keep the answer, give it again
-- :mod:`~privet.curator.local`: a curator of randomised records, which charges nothing (with
-  ``corrected``, ``gains``)
+- :mod:`~privet.curator.resumed`: fits that go on after an interruption, without paying twice
+- :mod:`~privet.curator.spending`: a learner's budget, and the privacy statement at its end
 """
 
 from privet.curator.base import AnyCurator

@@ -15,10 +15,13 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-from privet.budget import Cost, Number, Unit
-from privet.cells import Cell, Cells, Split
+from privet.accounting.cost import Cost, Number, Unit
+from privet.accounting.ledger import Entry
+from privet.domain import Schema
+from privet.domain.cells import Cell, Cells, Split
+from privet.domain.space import TreeSpace
+from privet.domain.tree import Tree
 from privet.errors import BudgetExceeded, ParameterError, PrivetError, ReservationClosed
-from privet.ledger import Entry
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection
 from privet.model import Model
@@ -45,9 +48,6 @@ from privet.queries import (
     Sums,
 )
 from privet.queries.count import Asked
-from privet.schema import Schema
-from privet.space import TreeSpace
-from privet.tree import Tree
 
 A = TypeVar("A", bound=Answer)
 SomeCells = Cells | Sequence[Cell | Mapping[str, Any]]

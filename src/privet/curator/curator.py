@@ -8,24 +8,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from privet.budget import NOTHING, Budget, Cost, Number, parse_epsilon
-from privet.checks import check_integer
-from privet.counts.base import CountSource, Table
-from privet.counts.open import open_table
-from privet.curator.accounting import Accounting
+from privet._validate import check_integer
+from privet.accounting.cost import NOTHING, Budget, Cost, Number, parse_epsilon
+from privet.accounting.ledger import Entry, Ledger, MemoryLedger
+from privet.accounting.ledger.base import KeyedLedger
 from privet.curator.base import AnyCurator
-from privet.curator.digest import digest_of, facts_of
-from privet.curator.packing import pack_answer, unpack_answer
-from privet.curator.recorded import answer_and_record, replay_answer
+from privet.curator.charging import Accounting
+from privet.curator.recorded import (
+    answer_and_record,
+    digest_of,
+    facts_of,
+    pack_answer,
+    replay_answer,
+    unpack_answer,
+)
+from privet.domain import Schema
+from privet.domain.encode.values import raise_if_any
 from privet.errors import ParameterError, PrivetError, TableError
-from privet.ledger import Entry, Ledger, MemoryLedger
-from privet.ledger.keyed import KeyedLedger
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Price, Query, Share, ShareCounts, check_query
 from privet.queries.base import question_in_words
 from privet.queries.count import Asked
-from privet.schema import Schema
-from privet.schema.problems import raise_if_any
+from privet.tables.base import CountSource, Table
+from privet.tables.open import open_table
 
 A = TypeVar("A", bound=Answer)
 Worked = TypeVar("Worked")

@@ -9,12 +9,23 @@ twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from privet.ledger import Entry
-from privet.ledger.base import key_reused_error
-from privet.ledger.keyed import KeyedLedger
+import numpy as np
+
+from privet.accounting.cost import Number
+from privet.accounting.ledger import Entry
+from privet.accounting.ledger.base import KeyedLedger, key_reused_error
+from privet.domain import Schema
+from privet.errors import LedgerError
+from privet.queries import Answer, Numbers, Query
+from privet.queries.base import read_answer
 
 
 @dataclass(frozen=True)
@@ -54,3 +65,103 @@ def answer_and_record(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded
         return None
     kept = keyed.record(keyed.entry.number, answer)
     return Recorded(keyed.entry, kept, replayed=kept != answer)
+
+
+# Answers as bytes for the ledger. They may be large: a forest can have millions of leaves.
+
+A = TypeVar("A", bound=Answer)
+
+
+def pack_answer(answer: Answer) -> bytes:
+    """An answer as JSON, its tables compressed."""
+    told = answer.to_json()
+    if isinstance(answer, Numbers):
+        told["tables"] = []
+        told["packed"] = [
+            {"shape": table.shape, "numbers": _compress_table(table)} for table in answer.tables
+        ]
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def unpack_answer(data: bytes, query: Query[A]) -> A:
+    """The answer in these bytes, as a ledger kept them for this query."""
+    try:
+        told = json.loads(data)
+        if "packed" in told:
+            told["tables"] = [
+                {"shape": table["shape"], "numbers": _expand_table(table["numbers"]).tolist()}
+                for table in told["packed"]
+            ]
+        return read_answer(query, told)
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        zlib.error,
+    ):
+        raise LedgerError(
+            "an answer that the ledger recorded is damaged; give the fit up with --anew (what it "
+            "has cost is spent)"
+        ) from None
+
+
+def _compress_table(table: np.ndarray[Any, np.dtype[np.int64]]) -> str:
+    return base64.b64encode(zlib.compress(table.astype("<i8").tobytes(), 1)).decode()
+
+
+def _expand_table(text: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i8").astype(np.int64)
+
+
+# What a query of an interrupted fit is recognised by: a digest of everything that it says.
+#
+# Queries and their parts declare their facts, each part under a name of its own, so that a digest
+# does not depend on how a class or a field is called. The digests are those of 0.1, so that a fit
+# that 0.1 began goes on.
+
+
+@runtime_checkable
+class Identified(Protocol):
+    """A part of a query that declares what it is recognised by."""
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return its name in digests, and its facts in order."""
+
+
+def facts_of(query: Query[Any], epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+    """Return everything that a checked query says, with its price."""
+    return (query.name, *query.identify(epsilon, rho))
+
+
+def digest_of(thing: object) -> str:
+    """Return a digest of nested facts. They may be large: a forest can have millions of leaves."""
+    digest = hashlib.sha256()
+    _feed(digest.update, thing)
+    return digest.hexdigest()
+
+
+def _feed(update: Callable[[bytes], None], thing: Any) -> None:
+    if isinstance(thing, np.ndarray):
+        update(f"{thing.dtype.str}{thing.shape}:".encode())
+        update(np.ascontiguousarray(thing).tobytes())
+    elif thing is None or isinstance(thing, str | int | float | complex):
+        update(f"{thing!r},".encode())
+    elif isinstance(thing, list | tuple):
+        update(f"{len(thing)}[".encode())
+        for one in thing:
+            _feed(update, one)
+    elif isinstance(thing, Mapping):
+        _feed(update, sorted(thing.items()))
+    elif isinstance(thing, Schema):
+        update(thing.fingerprint.encode())
+    elif isinstance(thing, Identified):
+        name, *facts = thing.identity()
+        update(f"{name}(".encode())
+        _feed(update, facts)
+    else:
+        assert hasattr(thing, "numerator"), type(thing)
+        update(f"{thing!r},".encode())

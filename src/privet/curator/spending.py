@@ -17,12 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from privet.budget import Cost, Number, Unit, is_infinite, parse_exact, rho_for
+from privet.accounting.conversion import rho_for
+from privet.accounting.cost import Cost, Number, Unit, is_infinite, parse_exact
+from privet.accounting.statement import Charge, PrivacyStatement
 from privet.curator.base import AnyCurator
+from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
-from privet.privacy import Charge, PrivacyStatement
-from privet.schema import Schema
 
 #: Instead of the id of a release that is not made yet; no release has it.
 _FORESEEN = "foreseen"

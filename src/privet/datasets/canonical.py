@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from privet.domain import Numeric, Schema, text_of
 from privet.errors import DatasetError
-from privet.schema import Numeric, Schema, text_of
 
 if TYPE_CHECKING:
     import pandas as pd

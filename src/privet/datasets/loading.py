@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from privet.datasets.canonical import MISSING, CellTexts
-from privet.datasets.catalog import find
-from privet.datasets.entry import Fetched
+from privet.datasets.catalog import Fetched, find
 from privet.datasets.fetching import raw_cells
+from privet.domain import Numeric, Schema
 from privet.errors import DatasetError
-from privet.schema import Numeric, Schema
 
 if TYPE_CHECKING:
     import pandas as pd

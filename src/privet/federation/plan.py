@@ -8,18 +8,16 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from privet.checks import check_integer
+from privet._validate import check_integer
+from privet.domain import Schema
+from privet.domain.tree import MAX_HEIGHT
 from privet.errors import ModelError, ParameterError
+from privet.learners.random_trees.drawing import COMBINES, Plan, draw_forest, height_for
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.model.document import schema_from
 from privet.model.file import read_sealed, seal, unseal, write_sealed
-from privet.model.problem import Damaged, require
-from privet.model.shrink import STRENGTH
-from privet.model.structure import short_number, structure_from, structure_to
-from privet.plan import COMBINES, Plan
-from privet.schema import Schema
-from privet.tree import MAX_HEIGHT
-from privet.trees.random import draw_forest, height_for
+from privet.model.leaf_vectors import STRENGTH
+from privet.model.structure import Damaged, require, short_number, structure_from, structure_to
 
 VERSION = 1
 MAX_TREES = 10_000

@@ -1,29 +1,25 @@
-"""The scikit-learn faces of the growers. All are trained through a curator.
+"""Learn trees through a curator. All learners are scikit-learn estimators.
 
-- :mod:`~privet.learners.base`: what they share
-- :mod:`~privet.learners.default`: ``PrivetClassifier``, the one to start with
-- :mod:`~privet.learners.gibbs`: ``GibbsTreeClassifier`` and ``GibbsBoostClassifier``, trees drawn
-  whole
-- :mod:`~privet.learners.recipe`: the public rule by which these choose
-- :mod:`~privet.learners.random_trees`: ``RandomTreesClassifier``, structures drawn before the data
-  is seen
-- :mod:`~privet.learners.released`: ``ReleasedClassifier``, the face of a model that was read or put
-  together
-- :mod:`~privet.learners.greedy_tree`: ``GreedyTreeClassifier``, splits chosen privately
-- :mod:`~privet.learners.forest`: ``ForestClassifier``, greedy trees that share the budget or the
-  people
-- :mod:`~privet.learners.additive`: ``AdditiveClassifier``, every attribute by itself
-- :mod:`~privet.learners.tuning`: ``tune``, the paid choice among settings
-- :mod:`~privet.learners.noisy_id3`: ``NoisyID3Classifier``, the papers' counter-example
+- :mod:`~privet.learners.default`: ``PrivetClassifier``; :mod:`~privet.learners.recipe`: the public
+  rule by which it spends epsilon
+- :mod:`~privet.learners.gibbs`: whole trees drawn at once, boosted, with additive terms
+- :mod:`~privet.learners.greedy`, :mod:`~privet.learners.forest`: private splits, level by level
+- :mod:`~privet.learners.random_trees`: structures drawn before the data is seen
+- :mod:`~privet.learners.additive`: one score per value of each attribute
+- :mod:`~privet.learners.noisy_id3`: ID3 on noisy counts
+- :mod:`~privet.learners.evaluation`, :mod:`~privet.learners.tuning`: paid tests and choices
+- :mod:`~privet.learners.released`: save and load
+- :mod:`~privet.learners.baselines`: exact trees, for comparison on public data
+- :mod:`~privet.learners.base`: what all of them share
 """
 
 from privet.learners.additive import AdditiveClassifier
 from privet.learners.default import PrivetClassifier
 from privet.learners.forest import ForestClassifier
 from privet.learners.gibbs import GibbsBoostClassifier, GibbsTreeClassifier
-from privet.learners.greedy_tree import GreedyTreeClassifier
+from privet.learners.greedy import GreedyTreeClassifier
 from privet.learners.noisy_id3 import NoisyID3Classifier
-from privet.learners.random_trees import RandomTreesClassifier
+from privet.learners.random_trees.classifier import RandomTreesClassifier
 from privet.learners.tuning import tune
 
 __all__ = [

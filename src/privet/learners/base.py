@@ -14,21 +14,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privet.budget import Budget, Cost, Number
-from privet.checks import ParameterCheck, check_parameters
-from privet.counts.memory import MemoryTable
+from privet._validate import ParameterCheck, check_parameters
+from privet.accounting.cost import Budget, Cost, Number
+from privet.accounting.statement import PrivacyStatement
 from privet.curator import AnyCurator, Curator
 from privet.curator.spending import Spending, cost_of
+from privet.domain import Schema
+from privet.domain.draft import schema_from_data
+from privet.domain.encode.rows import encode
+from privet.domain.tree import Tree
 from privet.errors import AbsentWarning, ParameterError, PrivacyWarning, SchemaError
-from privet.evaluation import Evaluation, evaluate
-from privet.leaves import Evidence
+from privet.learners.evaluation import Evaluation, evaluate
 from privet.mechanisms.randomness import SeededBits, SystemBits
 from privet.model import Combine, Model
-from privet.privacy import PrivacyStatement
-from privet.schema import Schema
-from privet.schema.encode import encode
-from privet.schema.from_data import schema_from_data
-from privet.tree import Tree
+from privet.model.leaf_vectors import Evidence
+from privet.tables.memory import MemoryTable
 
 #: The share of epsilon that pays for the number of rows where it is not declared.
 SIZE_SHARE = Fraction(1, 20)

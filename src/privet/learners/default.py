@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from privet.budget import Number
+from privet.accounting.cost import Number
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
+from privet.domain import Schema
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
+from privet.learners.gibbs import add_terms, calibrate_tree, draw_boosted
 from privet.learners.recipe import recipe_for
-from privet.schema import Schema
-from privet.trees.additive import add_terms
-from privet.trees.gibbs import calibrate_tree, draw_boosted
 
 
 class PrivetClassifier(PrivateClassifier):

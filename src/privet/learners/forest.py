@@ -6,21 +6,19 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from privet.budget import Cost, Number
-from privet.checks import IntegerIn, NameIn, ParameterCheck
+from privet._types import Splits
+from privet._validate import IntegerIn, NameIn, ParameterCheck
+from privet.accounting.cost import Cost, Number
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
+from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
-from privet.learners.greedy_tree import GREEDY, choose_depth
+from privet.learners.greedy import GREEDY, Grown, Schedule, choose_depth, grow_greedy, split_epsilon
+from privet.learners.random_trees.drawing import COMBINES
 from privet.mechanisms.criteria import criterion_named
 from privet.model import Combine
-from privet.model.shrink import STRENGTH
-from privet.plan import COMBINES
-from privet.schema import Schema
-from privet.trees.greedy import Grown, grow_greedy
-from privet.trees.schedule import Schedule, split_epsilon
-from privet.typed import Splits
+from privet.model.leaf_vectors import STRENGTH
 
 
 class ForestClassifier(PrivateClassifier):
@@ -37,7 +35,7 @@ class ForestClassifier(PrivateClassifier):
         n_trees: how many trees.
         divide: ``"budget"`` or ``"people"``.
         criterion, max_depth, splits, schedule, min_rows, shrink: as for
-            :class:`~privet.learners.greedy_tree.GreedyTreeClassifier`.
+            :class:`~privet.learners.greedy.GreedyTreeClassifier`.
         combine: how trees add up: ``"probabilities"``, ``"counts"`` or ``"vote"``.
     """
 

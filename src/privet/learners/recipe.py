@@ -11,10 +11,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from privet.budget import Unit
-from privet.cells import Split
-from privet.schema import Numeric, Schema
-from privet.space import MAX_SPACE_DEPTH, TreeSpace, all_splits, coarse_splits, find_widest_split
+from privet.accounting.cost import Unit
+from privet.domain import Numeric, Schema
+from privet.domain.cells import Split
+from privet.domain.space import (
+    MAX_SPACE_DEPTH,
+    TreeSpace,
+    all_splits,
+    coarse_splits,
+    find_widest_split,
+)
 
 ListSplits = Callable[[Schema], list[Split]]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from privet.budget import Number, parse_epsilon
+from privet.accounting.cost import Number, parse_epsilon
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.errors import ParameterError

@@ -13,9 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from privet.checks import check_name
+from privet._types import Ints
+from privet._validate import check_name
 from privet.errors import ParameterError, PrivacyError
-from privet.typed import Ints
 
 CRITERIA = ("max", "gini", "info_gain")
 

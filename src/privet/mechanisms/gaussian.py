@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost
-from privet.mechanisms.bernoulli import exp_coin, exp_coins, geometric
+from privet.accounting.cost import Cost
+from privet.mechanisms.coins import exp_coin, exp_coins, geometric
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import Bits
 

@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost
-from privet.mechanisms.bernoulli import exp_coins, geometric
-from privet.mechanisms.geometric import MAX_TABLE_SCALE, table_geometric
+from privet.accounting.cost import Cost
+from privet.mechanisms.coins import MAX_TABLE_SCALE, exp_coins, geometric, table_geometric
 from privet.mechanisms.randomness import Bits, uniform_below
 
 _CHUNK = 1 << 18  # bounds the working memory

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost
+from privet.accounting.cost import Cost
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, uniform_below, uniform_int
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from privet.budget import Cost
-from privet.mechanisms.bernoulli import exp_coin
+from privet.accounting.cost import Cost
+from privet.mechanisms.coins import exp_coin
 from privet.mechanisms.randomness import Bits, uniform_int
 
 Selection = Literal["permute-and-flip", "exponential"]

@@ -21,8 +21,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost
-from privet.checks import check_integer
+from privet._validate import check_integer
+from privet.accounting.cost import Cost
 from privet.errors import ParameterError
 from privet.mechanisms.laplace import magnitudes
 from privet.mechanisms.randomness import Bits, uniform_below

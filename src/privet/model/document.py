@@ -9,32 +9,201 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
 
-from privet.checks import list_words
+from privet._validate import list_words
+from privet.accounting.statement import MAX_DENOMINATOR_BITS, MAX_RELEASES, PrivacyStatement
+from privet.domain import Schema
+from privet.domain.cells import Cells
+from privet.domain.tree import TREE_KINDS
 from privet.errors import PrivetError, QuestionError
-from privet.model import Combine, Model
-from privet.model.evidence import evidence_from, evidence_to
-from privet.model.from_leaves import trees_from
-from privet.model.kinds import infer_kinds_of_0_1
-from privet.model.problem import Damaged, require
-from privet.model.statement import privacy_from
+from privet.model.leaf_vectors import MAX_SHRINK, Batch, Evidence, Weighting, trees_from
+from privet.model.model import Combine, Model
 from privet.model.structure import (
     LARGEST,
     LARGEST_SCORE,
+    Damaged,
+    counts_from,
+    infer_kinds_of_0_1,
+    require,
     short_number,
     structure_from,
     structure_to,
     tree_from,
     tree_to,
 )
-from privet.schema import Schema
-from privet.tree import TREE_KINDS
+
+# The privacy statement of a model file: amounts are exact fractions of bounded size.
+
+MAX_CHARGES = 10_000
+#: A model made from more tables is not read.
+MAX_PARTS = 2 * MAX_RELEASES
+MAX_ROWS_PER_PERSON = 10**9
+#: What is promised must be a number that a reader can be shown.
+MAX_EPSILON = 10**15
+MAX_RHO_ALONE = 10**4
+SMALLEST_DELTA = Fraction(1, 10**100)
+
+_FRACTION = re.compile(r"[0-9]{1,600}(/[1-9][0-9]{0,599})?")
+
+
+def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStatement:
+    """The statement that stands in a document, or :class:`Damaged`."""
+    common = 1
+    for amount in _list_amounts(data):
+        if amount is not None:
+            require(
+                isinstance(amount, str) and _FRACTION.fullmatch(amount) is not None,
+                "an amount of privacy is no fraction",
+            )
+            common = math.lcm(common, Fraction(amount).denominator)
+            require(
+                common.bit_length() <= MAX_DENOMINATOR_BITS,
+                "the amounts of privacy have too many digits",
+            )
+    try:
+        statement = PrivacyStatement.from_json(data)
+    except PrivetError as error:
+        raise Damaged(str(error)) from None
+    require(
+        canonical(statement.to_json()) == canonical(data),
+        "its privacy statement is not as Privet writes it",
+    )
+    for one in (statement, *statement.leaves):
+        _check_range(one)
+    return statement
+
+
+def _list_amounts(data: Any) -> list[Any]:
+    """All amounts of a statement and of its parts, checked for kind and number only."""
+    amounts: list[Any] = []
+    n_charges, n_parts, open_ = 0, 0, [data]
+    while open_:
+        one = open_.pop()
+        require(
+            isinstance(one, dict) and isinstance(one.get("charges"), list),
+            "privacy must be an object with charges",
+        )
+        charges, parts = one["charges"], one.get("parts", [])
+        n_parts += len(parts) if isinstance(parts, list) else MAX_PARTS + 1
+        require(n_parts <= MAX_PARTS, f"privacy has more than {MAX_PARTS} parts")
+        n_charges += len(charges)
+        require(n_charges <= MAX_CHARGES, f"privacy lists more than {MAX_CHARGES} charges")
+        require(all(isinstance(charge, dict) for charge in charges), "a charge must be an object")
+        rows = one.get("rows_per_person")
+        require(
+            type(rows) is int and 1 <= rows <= MAX_ROWS_PER_PERSON,
+            "rows_per_person is out of range",
+        )
+        amounts += [charge.get(unit) for charge in charges for unit in ("epsilon", "rho")] + [
+            one.get("delta")
+        ]
+        open_ += parts
+    return amounts
+
+
+def _check_range(statement: PrivacyStatement) -> None:
+    promised = statement.promised
+    in_range = (
+        promised.rho <= MAX_RHO_ALONE
+        if promised.epsilon is None
+        else promised.epsilon <= MAX_EPSILON
+    )
+    # The rho of a pure epsilon is at most its square; a file may say anything.
+    require(
+        in_range and promised.rho <= MAX_EPSILON**2,
+        "what its privacy statement promises is out of range",
+    )
+    require(
+        statement.delta is None or SMALLEST_DELTA <= statement.delta < 1, "delta is out of range"
+    )
+
+
+# The leaf vectors of a model file: batch by batch, as they were released. The counts of the trees
+# follow from them.
+
+#: All rows count once on average, so that a batch among noisier ones may count more than once.
+MAX_WEIGHT = 1000
+
+_EVIDENCE_KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
+_BATCH_KEYS = {"deviation", "counts"}
+
+
+def evidence_to(evidence: Evidence) -> dict[str, Any]:
+    """The entry of leaf vectors: per batch and tree, a list of class counts for each leaf."""
+    return {
+        "shrink": short_number(float(evidence.shrink)),
+        "borrowing": short_number(float(evidence.borrowing)),
+        "weighting": evidence.weighting,
+        "weights": [short_number(float(weight)) for weight in evidence.weights],
+        "batches": [
+            {
+                "deviation": short_number(float(batch.deviation)),
+                "counts": [table.tolist() for table in batch.tables],
+            }
+            for batch in evidence.batches
+        ],
+    }
+
+
+def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
+    """The leaf vectors of an entry, or :class:`~privet.model.structure.Damaged`."""
+    require(
+        isinstance(data, dict) and set(data) == _EVIDENCE_KEYS,
+        f"leaves must have exactly {', '.join(sorted(_EVIDENCE_KEYS))}",
+    )
+    weighting, weights, batches = data["weighting"], data["weights"], data["batches"]
+    for key in ("shrink", "borrowing"):
+        require(
+            type(data[key]) in (int, float) and 0 <= data[key] < 10 * MAX_SHRINK,
+            f"{key} must be a number of at least 0",
+        )
+    require(data["shrink"] < MAX_SHRINK, f"shrink must be below {MAX_SHRINK}")
+    require(weighting in get_args(Weighting), "weighting must be 'by-noise' or 'equal'")
+    require(
+        isinstance(batches, list) and 1 <= len(batches) <= MAX_RELEASES,
+        f"batches must be a list of 1 to {MAX_RELEASES}",
+    )
+    require(
+        isinstance(weights, list) and len(weights) == len(batches),
+        "there must be one weight per batch",
+    )
+    in_range = all(type(weight) in (int, float) and 0 <= weight <= MAX_WEIGHT for weight in weights)
+    require(
+        in_range and any(weights), f"weights must lie between 0 and {MAX_WEIGHT}, and not all be 0"
+    )
+    read = tuple(_batch_from(batch, forest) for batch in batches)
+    return Evidence(
+        read, float(data["shrink"]), weighting, tuple(map(float, weights)), float(data["borrowing"])
+    )
+
+
+def _batch_from(data: Any, forest: list[Cells]) -> Batch:
+    require(
+        isinstance(data, dict) and set(data) == _BATCH_KEYS,
+        f"a batch must have exactly {', '.join(sorted(_BATCH_KEYS))}",
+    )
+    deviation, counts = data["deviation"], data["counts"]
+    require(
+        type(deviation) in (int, float) and 0 <= deviation <= LARGEST,
+        f"deviation must be a number from 0 to {LARGEST}",
+    )
+    require(
+        isinstance(counts, list) and len(counts) == len(forest),
+        f"a batch must have counts of {len(forest)} trees",
+    )
+    tables = [
+        counts_from(lines, len(cells), cells.schema.n_classes)
+        for lines, cells in zip(counts, forest, strict=True)
+    ]
+    return Batch(tuple(tables), float(deviation))
+
 
 #: Version 2 states the kinds of trees. A model of counts has only one kind: its file is of version
 #: 1, which 0.1 reads, too.

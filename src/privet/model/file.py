@@ -15,12 +15,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from privet._atomic import write_atomically
 from privet.errors import ModelError
-from privet.model import Model
 from privet.model.document import VERSIONS, canonical_json, from_document, to_document
-from privet.model.problem import Damaged, require
+from privet.model.model import Model
+from privet.model.structure import Damaged, require
 from privet.text import escape_invisible
-from privet.whole_file import write_atomically
 
 #: A file of more bytes is not read, nor written.
 MAX_BYTES = 1 << 28

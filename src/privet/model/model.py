@@ -12,15 +12,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from privet.checks import check_name
+from privet._types import Floats
+from privet._validate import check_name
+from privet.accounting.statement import PrivacyStatement
+from privet.domain import Schema
+from privet.domain.routing import Routes
+from privet.domain.tree import Tree, domain_shares, sum_upwards
 from privet.errors import ParameterError, QuestionError
-from privet.leaves import Evidence
-from privet.model.kinds import check_kinds
-from privet.privacy import PrivacyStatement
-from privet.routing import Routes
-from privet.schema import Schema
-from privet.tree import Tree, domain_shares, sum_upwards
-from privet.typed import Floats
+from privet.model.leaf_vectors import Evidence
+from privet.model.structure import check_kinds
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
 

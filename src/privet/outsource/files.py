@@ -5,20 +5,83 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
+import numpy.typing as npt
 
+from privet._atomic import atomic_file
+from privet._types import Ints
 from privet.errors import OutsourceError, ParameterError
-from privet.outsource.anatomy import Anatomy
-from privet.outsource.halves import Halves, Identifiers, Values
+from privet.outsource.anatomy import Anatomy, CellText
 
 if TYPE_CHECKING:
     import duckdb
+
+
+# Halves: the identifier table and the sensitive table of an outsourced table, as they are written
+# and read.
+
+
+@dataclass(frozen=True, eq=False)
+class Identifiers:
+    """The identifier table: cells by column, in the order of ``Anatomy.columns``, and per row a
+    mark, a group and a sealed number.
+    """
+
+    cells: list[list[CellText]]
+    pruning: npt.NDArray[np.bool_]
+    gid: Ints
+    eseq: list[bytes]
+
+    def __len__(self) -> int:
+        return len(self.eseq)
+
+    def row(self, position: int) -> list[CellText]:
+        """The cells of one row."""
+        return [column[position] for column in self.cells]
+
+    def frame(self, anatomy: Anatomy) -> Any:
+        """The cells as a data frame with the schema's names."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                name: np.array(c, dtype=object)
+                for name, c in zip(anatomy.columns, self.cells, strict=True)
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The sensitive table."""
+
+    seq: Ints
+    gid: Ints
+    value: list[CellText]
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Both tables, with what is public about them, and the owner's seal on that."""
+
+    anatomy: Anatomy
+    identifiers: Identifiers
+    values: Values
+    seal: bytes
+
 
 ANATOMY, SEAL, IDENTIFIERS, VALUES = "anatomy.json", "anatomy.seal", "it.parquet", "st.parquet"
 MAX_SEAL = 256
@@ -171,3 +234,18 @@ def _integers_of_column(column: Any) -> Any:
     if np.ma.is_masked(column):
         raise OutsourceError("a number is missing")
     return np.asarray(column, dtype=np.int64)
+
+
+# Files that only their owner may read, written as a whole or not at all.
+
+
+@contextmanager
+def private_file(path: Path) -> Iterator[TextIO]:
+    """A text file of mode 0600, under its name only when everything is written."""
+    try:
+        with atomic_file(path) as partial:
+            handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                yield file
+    except OSError as error:
+        raise OutsourceError(f"cannot write {path}: {error.strerror}") from None

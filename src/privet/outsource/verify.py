@@ -14,18 +14,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from privet._types import Ints
 from privet.anonymity import Groups
 from privet.anonymity.measures import distinct_l, frequency_l, frequency_l_per_group
+from privet.domain.encode.rows import encode
 from privet.errors import OutsourceError, SealError
-from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import CellText, codes_of
+from privet.outsource.anatomy import Anatomy, CellText, codes_of, find_undiverse_value_groups
+from privet.outsource.attack import ModelName, Score, acquaintances, attack, population, score
 from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.diversity import find_undiverse_value_groups
-from privet.outsource.genuine import check_anatomy
-from privet.outsource.halves import Halves, Identifiers, Values
-from privet.outsource.sequence import SequenceEntry, open_true_entry, place_of
-from privet.schema.encode import encode
-from privet.typed import Ints
+from privet.outsource.cipher.sealing import SequenceEntry, check_anatomy, open_true_entry, place_of
+from privet.outsource.files import Halves, Identifiers, Values
 
 #: Deviations from independence that are taken for chance: one in 16 000 if the order of rows says
 #: nothing.
@@ -295,3 +293,36 @@ def _ranks(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
     _, at, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((ends - (counts - 1) / 2)[at], dtype=np.float64)
+
+
+# Attacking one's own split: the attack sees the two halves, the key only counts how often it is
+# right.
+
+
+def attack_halves(
+    halves: Halves, ring: KeyRing, model: ModelName = "logistic", known: int = 0
+) -> Score:
+    """Run the deFinetti attack on a split and score it. ``known``: so many people whose value the
+    adversary knows beforehand.
+    """
+    anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
+    _, values = open_true_values(halves, ring)
+    truth = codes_of(anatomy.sensitive_domain, values)
+    encoded = encode(anatomy.identifying, it.frame(anatomy))
+    assert encoded.classes is not None
+    entries = codes_of(anatomy.sensitive_domain, st.value)
+    believed = attack(
+        anatomy.identifying,
+        encoded.codes,
+        np.asarray(encoded.classes),
+        it.gid,
+        entries,
+        st.gid,
+        anatomy.sensitive_domain.size,
+        known=acquaintances(truth, known),
+        model=model,
+    )
+    without = population(
+        anatomy.identifying, encoded.codes, np.asarray(encoded.classes), believed, truth
+    )
+    return score(believed, truth, l=anatomy.l, population=without)

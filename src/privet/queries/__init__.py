@@ -15,6 +15,7 @@ named methods of a curator are short forms.
 To add one, write a module with a class like theirs under :func:`~privet.queries.base.register`.
 """
 
+from privet.domain.questions import RowScore
 from privet.queries.answers import (
     Answer,
     ChosenIndex,
@@ -34,9 +35,8 @@ from privet.queries.count import Count
 from privet.queries.count_by import CountBy, LabelledCounts
 from privet.queries.draw_tree import DrawTree
 from privet.queries.gradients import Gradients
-from privet.queries.price import Price
+from privet.queries.kinds import Price
 from privet.queries.quantile import FindQuantile
-from privet.queries.score import RowScore
 from privet.queries.share import ShareCounts
 from privet.queries.size import Size
 from privet.queries.sums import Sums

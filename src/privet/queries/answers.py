@@ -11,13 +11,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost, parse_fraction
-from privet.cells import Cells, Split
-from privet.ledger import Entry
-from privet.ledger.as_json import cost_from, cost_to, entry_from, entry_to
+from privet._types import Floats, Json
+from privet.accounting.cost import Cost, parse_fraction
+from privet.accounting.ledger import Entry
+from privet.accounting.ledger.journal import cost_from, cost_to, entry_from, entry_to
+from privet.domain.cells import Cells, Split
+from privet.domain.tree import Tree
 from privet.queries.json_parts import cells_to, split_to
-from privet.tree import Tree
-from privet.typed import Floats, Json
 
 NoiseKind = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
 

@@ -16,15 +16,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
-from privet.budget import Cost, Number
-from privet.counts.base import CountSource
+import numpy as np
+
+from privet._types import Json
+from privet.accounting.cost import Cost, Number, parse_fraction
+from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.mechanisms.selection import Selection
-from privet.queries.answers import Answer
-from privet.queries.kinds import AnyKind
+from privet.queries.answers import Answer, Numbers
+from privet.queries.kinds import AnyKind, Measures, Noisy
 from privet.queries.shapes import Field, Fields, OneOf
-from privet.schema import Schema
-from privet.typed import Json
+from privet.tables.base import CountSource
 
 A = TypeVar("A", bound=Answer, covariant=True)
 
@@ -217,3 +219,45 @@ def check_mechanism(mechanism: object) -> Selection:
 
 
 MECHANISM = Field(OneOf(get_args(Selection)), description="How the choice is drawn.")
+
+
+# Measurement: what all queries share whose answer is noisy tables.
+
+#: What never leaves a curator by HTTP is an exact count.
+NOISES = ("discrete-laplace", "discrete-gaussian")
+
+
+class Measurement(Query[Numbers]):
+    """A query that is answered with noisy integer tables."""
+
+    in_rho = True
+
+    @property
+    @abstractmethod
+    def kind(self) -> Measures:
+        """The shapes of the tables, and how much one row can change each."""
+
+    def answer(self, released: Noisy, terms: Answer) -> Numbers:
+        return Numbers(
+            **terms.terms, tables=released.tables, noise=released.noise, spread=released.spread
+        )
+
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Numbers:
+        return read_numbers(self.kind, data, terms)
+
+
+def read_numbers(kind: Measures, data: Mapping[str, Any], terms: Answer) -> Numbers:
+    """Noisy tables of these shapes, from a reply."""
+    for table in data["tables"]:
+        expect(set(map(type, table["numbers"])) <= {int}, "noisy numbers must be whole")
+    tables = tuple(
+        np.array(table["numbers"], dtype=np.int64).reshape(table["shape"])
+        for table in data["tables"]
+    )
+    expect(
+        [table.shape for table in tables] == list(kind.shapes),
+        "its tables have another shape",
+    )
+    spread = parse_fraction(data["spread"])
+    expect(data["noise"] in NOISES and spread > 0, "its noise is of another kind")
+    return Numbers(**terms.terms, tables=tables, noise=data["noise"], spread=spread)

@@ -9,28 +9,31 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.budget import Number
-from privet.cells import Cell, Cells, Split
-from privet.counts.base import CountSource
+from privet._types import Ints, Json
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.cells import Cell, Cells, Split
+from privet.domain.questions import Question
 from privet.mechanisms.criteria import Criterion, criterion_named
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, ChosenSplits
 from privet.queries.base import MECHANISM, Load, Query, check_mechanism, expect, register
+from privet.queries.checks import check_candidates, check_cells, load_of
 from privet.queries.json_parts import (
+    CELLS,
+    MAX_REQUEST_NODES,
+    NUMBER,
+    SPLIT,
     candidates_from,
     candidates_to,
     cells_from,
     cells_to,
     split_from,
 )
-from privet.queries.json_shapes import CELLS, MAX_REQUEST_NODES, NUMBER, SPLIT
 from privet.queries.kinds import Selects
-from privet.queries.plain import check_candidates, check_cells, load_of
 from privet.queries.shapes import Field, Items, Text
 from privet.queries.words import spell_cells, spell_splits
-from privet.question import Question
-from privet.schema import Schema
-from privet.typed import Ints, Json
+from privet.tables.base import CountSource
 
 
 @register

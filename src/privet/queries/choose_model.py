@@ -8,20 +8,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.budget import Number
-from privet.counts.base import CountSource
+from privet._types import Json
+from privet.accounting.cost import Number
+from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.model import Model
 from privet.queries.answers import Answer, ChosenIndex
 from privet.queries.base import Load, Query, register
+from privet.queries.checks import check_model
 from privet.queries.choose_partition import parse_choice
 from privet.queries.confusion import confusion_matrix, load_of_models, model_from, model_to
 from privet.queries.kinds import Selects
-from privet.queries.plain import check_model
 from privet.queries.shapes import Document, Field, Items
 from privet.queries.words import spell_models
-from privet.schema import Schema
-from privet.typed import Json
+from privet.tables.base import CountSource
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Number
-from privet.counts.base import CountSource
+from privet._types import Ints, Json
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.questions import Question
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, ChosenIndex
 from privet.queries.base import MECHANISM, Load, Query, check_mechanism, expect, register
-from privet.queries.count import Asked
-from privet.queries.json_parts import expected_from, expected_to, question_from, question_to
-from privet.queries.json_shapes import MAX_NUMBERS, PARTITIONS
-from privet.queries.kinds import Selects
-from privet.queries.plain import (
+from privet.queries.checks import (
     MAX_EXPECTED,
     MAX_HANDICAP,
     check_expected_tables,
@@ -26,11 +24,19 @@ from privet.queries.plain import (
     check_question,
     load_of,
 )
+from privet.queries.count import Asked
+from privet.queries.json_parts import (
+    MAX_NUMBERS,
+    PARTITIONS,
+    expected_from,
+    expected_to,
+    question_from,
+    question_to,
+)
+from privet.queries.kinds import Selects
 from privet.queries.shapes import Field, Integer, Items
 from privet.queries.words import spell_question
-from privet.question import Question
-from privet.schema import Schema
-from privet.typed import Ints, Json
+from privet.tables.base import CountSource
 
 
 @register

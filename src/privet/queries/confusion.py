@@ -8,20 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.budget import Number
-from privet.counts.base import CountSource
+from privet._types import Ints, Json, Tables, WeightedRows
+from privet.accounting.cost import Number
+from privet.domain import Schema
 from privet.errors import QuestionError
 from privet.model import Model
 from privet.model.document import from_document, to_document_of_0_1
-from privet.model.problem import Damaged
-from privet.queries.base import Load, register
+from privet.model.structure import Damaged
+from privet.queries.base import Load, Measurement, register
+from privet.queries.checks import check_model, find_depth
 from privet.queries.kinds import Measures
-from privet.queries.measurement import Measurement
-from privet.queries.plain import check_model, find_depth
 from privet.queries.shapes import Document, Field
 from privet.queries.words import spell_models
-from privet.schema import Schema
-from privet.typed import Ints, Json, Tables, WeightedRows
+from privet.tables.base import CountSource
 
 
 @register

@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from privet.budget import Number
-from privet.cells import Cell, Cells
-from privet.counts.base import CountSource
-from privet.queries.base import Load, register
-from privet.queries.json_parts import question_from, question_to
-from privet.queries.json_shapes import PARTITIONS
+from privet._types import Json, Tables
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.cells import Cell, Cells
+from privet.domain.questions import Question
+from privet.queries.base import Load, Measurement, register
+from privet.queries.checks import check_question, load_of
+from privet.queries.json_parts import PARTITIONS, question_from, question_to
 from privet.queries.kinds import Measures
-from privet.queries.measurement import Measurement
-from privet.queries.plain import check_question, load_of
 from privet.queries.words import spell_question
-from privet.question import Question
-from privet.schema import Schema
-from privet.typed import Json, Tables
+from privet.tables.base import CountSource
 
 #: What may be counted: a question, the cells of one partition, or a list of disjoint cells.
 Asked = Question | Cells | Sequence[Cell | Mapping[str, Any]]

@@ -9,21 +9,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from privet.budget import Number
-from privet.cells import Cell, Cells, Condition, domain_size
-from privet.counts.base import CountSource
+from privet._types import Json, Tables
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.cells import Cell, Cells, Condition, domain_size
+from privet.domain.questions import Partition, Question
 from privet.errors import QuestionError
 from privet.queries.answers import Answer, Numbers
-from privet.queries.base import Load, Query, expect, register
-from privet.queries.json_parts import codes_of
-from privet.queries.json_shapes import CONDITIONS, NAME
+from privet.queries.base import Load, Query, expect, read_numbers, register
+from privet.queries.checks import load_of
+from privet.queries.json_parts import CONDITIONS, NAME, codes_of
 from privet.queries.kinds import Measures, Noisy
-from privet.queries.measurement import read_numbers
-from privet.queries.plain import load_of
 from privet.queries.shapes import Field, Items
-from privet.question import Partition, Question
-from privet.schema import Schema
-from privet.typed import Json, Tables
+from privet.tables.base import CountSource
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,26 +9,34 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from privet.budget import Number
-from privet.cells import Cells, Split
-from privet.counts.base import CountSource
+from privet._types import Json
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.space import TreeSpace
+from privet.domain.tree import Tree
 from privet.errors import ParameterError, QuestionError
 from privet.queries.answers import Answer, Drawn
 from privet.queries.base import Load, Query, expect, register
-from privet.queries.json_parts import cells_from, space_from, space_to, trees_from, trees_to
-from privet.queries.json_shapes import NUMBER, SPLITS, TREES
+from privet.queries.checks import find_depth, is_same_domain
+from privet.queries.json_parts import (
+    NUMBER,
+    SPLITS,
+    TREES,
+    cells_from,
+    space_from,
+    space_to,
+    trees_from,
+    trees_to,
+)
 from privet.queries.kinds import Draws
-from privet.queries.plain import find_depth, is_same_domain
 from privet.queries.shapes import Field, Fields, Real
-from privet.schema import Schema
-from privet.space import TreeSpace
-from privet.tree import Tree
-from privet.typed import Json
+from privet.tables.base import CountSource
 
 if TYPE_CHECKING:
-    from privet.counts.marginals import Marginals
-    from privet.counts.scoring import Scoring
     from privet.mechanisms.gibbs.draw import LabelledTree
+    from privet.tables.counting.marginals import Marginals
+    from privet.tables.counting.scoring import Scoring
 
 _SPACE = Fields(
     {
@@ -85,7 +93,7 @@ class DrawTree(Query[Drawn]):
 
     @cached_property
     def _scoring(self) -> Scoring:
-        from privet.counts.scoring import Scoring
+        from privet.tables.counting.scoring import Scoring
 
         return Scoring(self.schema, self.weighting)
 
@@ -108,8 +116,8 @@ class DrawTree(Query[Drawn]):
         return self.space, epsilon, self.weighting
 
     def exact(self, source: CountSource) -> Marginals:
-        from privet.counts.marginals import Marginals
         from privet.mechanisms.gibbs.plan import plan_of
+        from privet.tables.counting.marginals import Marginals
 
         sets = plan_of(self.space).sets
         tables = Marginals(sets, self.schema.sizes, self.schema.n_classes)
@@ -148,6 +156,6 @@ def copy_trees(schema: Schema, trees: Sequence[Tree]) -> Sequence[Tree]:
     if isinstance(trees, tuple | list) and not trees:
         return ()
     # Numba takes a while to load, and most queries do without.
-    from privet.counts.scoring import Scoring
+    from privet.tables.counting.scoring import Scoring
 
     return Scoring(schema, trees).trees

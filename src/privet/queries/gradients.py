@@ -8,23 +8,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.budget import Number
-from privet.cells import Cell, Cells
-from privet.counts.base import CountSource
-from privet.queries.base import Load, register
+from privet._types import Json, Tables
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.cells import Cell, Cells
+from privet.domain.questions import Question
+from privet.domain.routing import Routes
+from privet.domain.tree import Tree
+from privet.queries.base import Load, Measurement, register
+from privet.queries.checks import check_cells, find_depth, load_of
 from privet.queries.draw_tree import copy_trees
-from privet.queries.json_parts import cells_from, cells_to, trees_from, trees_to
-from privet.queries.json_shapes import CELLS, TREES
+from privet.queries.json_parts import CELLS, TREES, cells_from, cells_to, trees_from, trees_to
 from privet.queries.kinds import Measures
-from privet.queries.measurement import Measurement
-from privet.queries.plain import check_cells, find_depth, load_of
 from privet.queries.shapes import Field
 from privet.queries.words import spell_cells
-from privet.question import Question
-from privet.routing import Routes
-from privet.schema import Schema
-from privet.tree import Tree
-from privet.typed import Json, Tables
+from privet.tables.base import CountSource
 
 
 @register
@@ -49,7 +47,7 @@ class Gradients(Measurement):
     examples = ({"epsilon": "0.1", "trees": []},)
 
     def plain(self, schema: Schema) -> Self:
-        from privet.counts.scoring import copy_cells
+        from privet.tables.counting.scoring import copy_cells
 
         cells = copy_cells(schema, check_cells(schema, self.cells))
         return type(self)(cells, copy_trees(schema, self.trees))
@@ -61,7 +59,7 @@ class Gradients(Measurement):
 
     @property
     def kind(self) -> Measures:
-        from privet.counts.scoring import clip_of
+        from privet.tables.counting.scoring import clip_of
 
         n_classes = self.schema.n_classes
         shape = (len(self._cells), 2, 1 if n_classes == 2 else n_classes)
@@ -90,7 +88,7 @@ class Gradients(Measurement):
         return self.cells, self.trees, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
-        from privet.counts.scoring import Scoring
+        from privet.tables.counting.scoring import Scoring
 
         scoring = Scoring(self.schema, self.trees)
         routes = Routes.through([self._cells])

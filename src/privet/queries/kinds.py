@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from privet.budget import Cost
+from privet._types import Ints
+from privet.accounting.cost import Cost, Number, Unit, is_infinite, parse_epsilon, parse_exact
+from privet.domain.space import TreeSpace
 from privet.errors import ParameterError, PrivacyError
 from privet.mechanisms.gaussian import add_gaussian
 from privet.mechanisms.laplace import add_laplace
@@ -29,13 +31,47 @@ from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection, select, selection_cost
 from privet.mechanisms.shares import add_laplace_share
 from privet.queries.answers import NoiseKind
-from privet.queries.price import Price
-from privet.space import TreeSpace
-from privet.typed import Ints
 
 if TYPE_CHECKING:
-    from privet.counts.marginals import Marginals
     from privet.mechanisms.gibbs.draw import LabelledTree
+    from privet.tables.counting.marginals import Marginals
+
+
+# What a query is asked for: an epsilon or a rho, exact, or nothing at all of a public table.
+
+
+@dataclass(frozen=True)
+class Price:
+    """An amount for one row added or removed. ``exactly``: no noise, for tables that are public."""
+
+    amount: Fraction
+    unit: Unit = "epsilon"
+    exactly: bool = False
+
+    @classmethod
+    def of(
+        cls, epsilon: Number | None = None, rho: Number | None = None, *, public: bool = False
+    ) -> Price:
+        """The price that a person gives; infinity is refused unless the table is public."""
+        if (epsilon is None) == (rho is None):
+            raise ParameterError("give either epsilon or rho")
+        if rho is not None:
+            return cls(parse_exact("rho", rho), "rho")
+        assert epsilon is not None
+        if public and is_infinite(epsilon):
+            return cls(Fraction(1), exactly=True)
+        return cls(parse_epsilon("epsilon", epsilon))
+
+    def to_json(self) -> dict[str, str]:
+        """As it stands in the body of a request."""
+        return {self.unit: str(self.amount)}
+
+    def in_epsilon(self) -> Fraction:
+        """The amount, for what can be paid in epsilon only."""
+        if self.unit != "epsilon":
+            raise ParameterError("give epsilon: this query cannot be paid in rho")
+        return self.amount
+
 
 Exact = TypeVar("Exact")
 Released = TypeVar("Released")
@@ -209,8 +245,8 @@ class Draws(Kind["Marginals", "LabelledTree"]):
 
     def _unit(self, price: Price) -> float:
         # Numba takes a while to load, and most queries do without.
-        from privet.counts.scoring import UNIT
         from privet.mechanisms.gibbs.slack import epsilon_per_unit
+        from privet.tables.counting.scoring import UNIT
 
         epsilon = PUBLIC_EPSILON if price.exactly else price.in_epsilon()
         return epsilon_per_unit(self.space, epsilon, UNIT)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
+from privet._types import Json
 from privet.errors import ParameterError
-from privet.typed import Json
 
 
 class ShapeError(ParameterError):

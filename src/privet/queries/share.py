@@ -6,20 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self
 
-from privet.budget import Number
-from privet.counts.base import CountSource
+from privet._types import Json, Tables
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.questions import Question
 from privet.mechanisms.shares import check_shares
 from privet.queries.answers import Answer, Share
 from privet.queries.base import Load, Query, register
+from privet.queries.checks import check_question, load_of
 from privet.queries.count import Asked
-from privet.queries.json_parts import question_from, question_to
-from privet.queries.json_shapes import NUMBER, PARTITIONS
+from privet.queries.json_parts import NUMBER, PARTITIONS, question_from, question_to
 from privet.queries.kinds import Noisy, SharesNoise
-from privet.queries.plain import check_question, load_of
 from privet.queries.shapes import Field
-from privet.question import Question
-from privet.schema import Schema
-from privet.typed import Json, Tables
+from privet.tables.base import CountSource
 
 
 @register

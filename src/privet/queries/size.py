@@ -7,15 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.budget import Number
-from privet.cells import Cells
-from privet.counts.base import CountSource
-from privet.queries.base import Load, register
+from privet._types import Json, Tables
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.cells import Cells
+from privet.domain.questions import Question
+from privet.queries.base import Load, Measurement, register
 from privet.queries.kinds import Measures
-from privet.queries.measurement import Measurement
-from privet.question import Question
-from privet.schema import Schema
-from privet.typed import Json, Tables
+from privet.tables.base import CountSource
 
 
 @register

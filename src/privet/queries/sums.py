@@ -8,22 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.budget import Number
-from privet.cells import Cell, Cells
-from privet.counts.base import CountSource
+from privet._types import Json, Tables
+from privet.accounting.cost import Number
+from privet.domain import Schema
+from privet.domain.cells import Cell, Cells
+from privet.domain.questions import MAX_SCORE, Partition, Question, RowScore
 from privet.errors import ParameterError, QuestionError
-from privet.queries.base import Load, register
-from privet.queries.json_parts import cells_from, cells_to, score_from, score_to
-from privet.queries.json_shapes import CELLS, NAME
+from privet.queries.base import Load, Measurement, register
+from privet.queries.checks import check_cells, is_same_domain, load_of
+from privet.queries.json_parts import CELLS, NAME, cells_from, cells_to, score_from, score_to
 from privet.queries.kinds import Measures
-from privet.queries.measurement import Measurement
-from privet.queries.plain import check_cells, is_same_domain, load_of
-from privet.queries.score import MAX_SCORE, RowScore
 from privet.queries.shapes import Either, Field, Integer, Items
 from privet.queries.words import first_of, spell_cells
-from privet.question import Partition, Question
-from privet.schema import Schema
-from privet.typed import Json, Tables
+from privet.tables.base import CountSource
 
 _SCORES = Items(Integer(-MAX_SCORE, MAX_SCORE), 0, 100_000)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from privet.cells import Cells, Split
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
 from privet.model import Model
-from privet.question import Partition, Question
 
 #: So many cells, partitions or splits are spelled out; of more there is only the number.
 MOST = 12

@@ -1,20 +1,16 @@
-"""The curator as a running service: an owner's tables on one side, analysts on the other, HTTP
-between.
+"""Run a curator as a service: the owner's tables on one side, analysts on the other.
 
-- :mod:`~privet.service.home`: the folder of a curator: who may ask about what, and where the ledger
-  is
+- :mod:`~privet.service.app`: the HTTP routes; :mod:`~privet.service.serve`: run them
+- :mod:`~privet.service.admission`: whose token a request has, and whether they have to wait
+- :mod:`~privet.service.handlers`: answer a request: who asks, may they, charge, answer, record
+- :mod:`~privet.service.requests`: the bodies of requests
 - :mod:`~privet.service.accounts`: data sets, analysts, tokens and grants
-- :mod:`~privet.service.requests`: what may be asked, typed and bounded
-- :mod:`~privet.service.admission`: whose token it is, and whether they have to wait
-- :mod:`~privet.service.door`: who comes in is known before anything they send is read
-- :mod:`~privet.service.desk`: from a request to a recorded answer: charge once, answer once
-- :mod:`~privet.service.requests`: the bodies of requests, and how large they may be
-- :mod:`~privet.service.snapshots`: questions that see the same rows
-- :mod:`~privet.service.limits`: sizes, rates and times
+- :mod:`~privet.service.state`: the folder that the service keeps all of it in
+- :mod:`~privet.service.snapshots`: queries of one analyst that see the same rows
+- :mod:`~privet.service.limits`: sizes, rates, times and memory
+- :mod:`~privet.service.http`: middleware, strict JSON and listening, for servers of outsourced
+  tables too
 - :mod:`~privet.service.problems`: errors as problem+json
-- :mod:`~privet.service.strict_json`: JSON without the extras of Python
-- :mod:`~privet.service.app`: the routes
-- :mod:`~privet.service.listening`: on loopback, with TLS or behind it
-- :mod:`~privet.service.serve`: running it
-- :mod:`~privet.service.page`: the page at ``/``
+- :mod:`~privet.service.page`: the web page
+- :mod:`~privet.service.sql`: noisy counts for SQL clients
 """

@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
+from privet.accounting.ledger.base import check_name
+from privet.domain import Schema
 from privet.errors import AccessError, LedgerError, ParameterError, PrivetError, SchemaError
-from privet.ledger.base import check_name
-from privet.schema import Schema
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS owner (token TEXT NOT NULL);

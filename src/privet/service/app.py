@@ -21,16 +21,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 import privet
+from privet.accounting.ledger import verify
 from privet.errors import LedgerError, ParameterError
-from privet.ledger import verify
 from privet.queries.shapes import Shape, ShapeError
 from privet.service import page, problems, requests
 from privet.service.accounts import RegisteredDataset
-from privet.service.desk import RequestHandlers
-from privet.service.door import AuthenticationMiddleware
-from privet.service.home import ServiceState
+from privet.service.handlers import RequestHandlers
+from privet.service.http import AuthenticationMiddleware, JsonRoute
 from privet.service.limits import Limits, round_up_delay
-from privet.service.strict_json import JsonRoute
+from privet.service.state import ServiceState
 
 _PROBLEM = {
     "type": "object",

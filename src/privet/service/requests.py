@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privet.budget import NOTHING, Cost, Unit, parse_exact
+from privet._types import Json
+from privet.accounting.cost import NOTHING, Cost, Unit, parse_exact
+from privet.accounting.ledger.base import add
+from privet.domain import Schema
 from privet.errors import ParameterError, QuestionError
-from privet.ledger.base import add
 from privet.queries import Load, Query, queries
-from privet.queries.json_shapes import MAX_NUMBERS, MAX_REQUEST_NODES, MAX_TREES, NUMBER, Amount
+from privet.queries.json_parts import MAX_NUMBERS, MAX_REQUEST_NODES, MAX_TREES, NUMBER, Amount
 from privet.queries.shapes import Field, Fields, Integer, Items, OneOf, ShapeError, Text
-from privet.schema import Schema
-from privet.typed import Json
 
 #: Most exact counts that one request may keep meanwhile.
 MAX_COUNTS = 1 << 23
@@ -177,7 +177,8 @@ def check_load(load: Load, n_attributes: int) -> None:
         )
     if load.trees > MAX_TREES or load.nodes > MAX_REQUEST_NODES:
         raise QuestionError(
-            f"the trees and cells of one request may be {MAX_TREES} with {MAX_REQUEST_NODES} nodes in all, "
+            f"the trees and cells of one request may be {MAX_TREES} with {MAX_REQUEST_NODES} "
+            "nodes in all, "
             f"these are {load.trees} with {load.nodes}; ask in several requests"
         )
     # Rows walk down trees: a chain of thousands of tests would take all day.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from privet.errors import MissingDependency
-from privet.service.home import ServiceState
 from privet.service.limits import Limits
+from privet.service.state import ServiceState
 
 
 def run(
@@ -24,7 +24,7 @@ def run(
         import uvicorn  # noqa: F401 - whether it is there
 
         from privet.service.app import create_app
-        from privet.service.listening import listen
+        from privet.service.http import listen
     except ModuleNotFoundError as error:
         raise MissingDependency(error.name or "fastapi", "curator", "serving a curator") from None
     listen(

@@ -17,11 +17,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from privet.counts.base import CountSource
+from privet.accounting.ledger import Receipt
 from privet.curator import Curator
 from privet.errors import KeyReused, PrivetError
-from privet.ledger import Receipt
 from privet.service.limits import Limits, TooMany
+from privet.tables.base import CountSource
 
 Result = TypeVar("Result")
 

@@ -14,7 +14,7 @@ from experiments.bench.expected.__main__ import write
 from experiments.bench.expected.check import family, left_out, table
 from experiments.bench.expected.measure import EPSILONS, LEARNERS, SETS, Run, runs
 from privet import datasets
-from privet.explain.expected import load_measurements
+from privet.epsilon.expected import load_measurements
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "choose-epsilon.md"
 

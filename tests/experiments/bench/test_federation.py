@@ -17,7 +17,7 @@ from experiments.bench.federation.report import filled, unequal_table, warnings_
 from experiments.bench.federation.results import COLUMNS, Results
 from experiments.bench.federation.summary import means, paired, told
 from privet.learners import GibbsBoostClassifier
-from privet.trees.batches import contribution
+from privet.learners.random_trees.batches import contribution
 
 
 @pytest.fixture(scope="module")

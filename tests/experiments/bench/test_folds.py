@@ -7,7 +7,7 @@ from experiments.bench.accuracy.folds import measures, splits
 from experiments.bench.accuracy.results import Results
 from experiments.bench.accuracy.views import peer_views
 from privet.datasets import Dataset
-from privet.schema import Categorical, Numeric, Schema
+from privet.domain import Categorical, Numeric, Schema
 
 
 def test_two_classes():

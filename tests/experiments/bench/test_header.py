@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from experiments.bench.accuracy.data import BUNDLED, HEADERS, KEEL
 from experiments.bench.accuracy.header import BINS, attribute_of, schema_of
-from privet.schema import Categorical, Numeric
+from privet.domain import Categorical, Numeric
 
 words = st.text(string.ascii_letters + string.digits + "_-.", min_size=1, max_size=8)
 numbers = st.floats(-1e6, 1e6).map(lambda number: round(number, 4))

@@ -16,7 +16,7 @@ from experiments.bench.membership.found import Found, advantage_bound, tpr_bound
 from experiments.bench.membership.game import KINDS, coins, game_of
 from experiments.bench.membership.report import write
 from experiments.bench.membership.results import Results, Task
-from privet.cli.learners import NAMES
+from privet.cli.options import NAMES
 
 
 def found(caught: int, mistaken: int, runs: int = 1000) -> Found:

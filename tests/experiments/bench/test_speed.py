@@ -309,7 +309,7 @@ def test_sql_by_hand_counts_as_privet_does(store, shape):
     import duckdb
 
     import privet as pv
-    from privet.trees.random import draw_forest
+    from privet.learners.random_trees.drawing import draw_forest
 
     task = Task("fit", "sql", shape, 3000, ATTRIBUTES, 3)
     with pv.unlock_test_seeds():

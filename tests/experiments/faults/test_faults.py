@@ -13,8 +13,8 @@ import pytest
 
 from experiments.faults.report import Run, read, write
 from experiments.faults.tally import Tally, unit_cost
-from privet.budget import Budget
-from privet.ledger import MemoryLedger
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger
 
 ROOT = Path(__file__).parents[3]
 SLICE = "kill-charging,race-8,forks,disk-charging,read-only-charging"

@@ -116,7 +116,7 @@ def test_what_fails_without_a_fault_or_is_not_there_proves_nothing(tmp_path):
     with pytest.raises(Broken, match="without any fault"):
         copy.check([QUICK])
     with pytest.raises(Broken, match="pytest ended with 4"):
-        copy.check([replace(QUICK, tests=("budget/test_cost.py::test_that_is_not_there",))])
+        copy.check([replace(QUICK, tests=("accounting/test_cost.py::test_that_is_not_there",))])
 
 
 @pytest.fixture(scope="session")

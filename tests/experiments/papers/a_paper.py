@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.papers.experiment import Cell, Comparison, Experiment, Paper, Row
-from privet.plots.boxes import draw_boxes
+from privet.report.plots.boxes import draw_boxes
 
 
 def squares(number: int, log: str, seconds: float = 0.0) -> list[Row]:

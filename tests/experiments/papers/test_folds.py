@@ -10,9 +10,9 @@ import pytest
 
 from experiments.papers.anatomy.experiments import Experiment
 from experiments.papers.anatomy.folds import FOLDS, deal, kept
+from privet.domain import Categorical, Schema
 from privet.errors import ParameterError
-from privet.outsource.groups import draw_groups
-from privet.schema import Categorical, Schema
+from privet.outsource.split import draw_groups
 
 SCHEMA = Schema(
     {"secret": Categorical(["a", "b", "c"]), "other": Categorical(["x", "y"])},

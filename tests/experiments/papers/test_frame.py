@@ -17,8 +17,8 @@ from experiments.papers.keeping import Kept
 from experiments.papers.papers import MODULES, paper_named
 from experiments.papers.running import run_cells
 from experiments.papers.whole import REPORT, choose, reproduce
+from privet._progress import watched
 from privet.errors import DatasetError, ParameterError
-from privet.progress import watched
 from tests.experiments.papers.a_paper import fails, paper, squares
 
 

@@ -14,12 +14,11 @@ import privet as pv
 from experiments.papers.rdt.forests import Ensemble, accuracies, right
 from experiments.papers.rdt.recursion import FAILURE, predicted, rounds
 from experiments.papers.rdt.tables import table
-from privet.budget import Budget
-from privet.counts.memory import MemoryTable
+from privet.accounting.cost import Budget
+from privet.learners.random_trees.batches import contribution
+from privet.learners.random_trees.drawing import Plan, draw_forest
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.plan import Plan
-from privet.trees.batches import contribution
-from privet.trees.random import draw_forest
+from privet.tables.memory import MemoryTable
 
 #: So little noise that there is none: a draw differs from zero with a probability below e^-1000.
 NONE = Fraction(1, 1000)

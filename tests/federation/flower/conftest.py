@@ -14,7 +14,7 @@ import pytest
 
 from privet import datasets
 from privet.federation.plan import draw_plan, write_plan
-from privet.plan import Plan
+from privet.learners.random_trees.drawing import Plan
 
 NURSERY = datasets.load("nursery")
 

@@ -19,7 +19,7 @@ from flwr.server.strategy import Strategy
 from flwr.server.workflow import DefaultWorkflow, SecAggPlusWorkflow
 from flwr.supercore.task_identity import TaskIdentity
 
-from privet.federation.flower import masks
+from privet.federation.flower import encoding as masks
 from privet.federation.flower.encoding import MODULUS, WEIGHT, Encoding
 
 masks.install()

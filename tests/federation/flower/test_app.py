@@ -17,7 +17,7 @@ import pytest
 
 import privet as pv
 from examples.flower.processes import Flower
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
 
 ROOT = Path(__file__).parents[3]
 

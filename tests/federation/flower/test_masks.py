@@ -12,8 +12,8 @@ from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
 from scipy import stats
 
 from privet.errors import MissingDependency
-from privet.federation.flower import masks
-from privet.federation.flower.masks import expand
+from privet.federation.flower import encoding as masks
+from privet.federation.flower.encoding import expand
 
 MODULES = (
     "flwr.client.mod.secure_aggregation.secaggplus_mod",

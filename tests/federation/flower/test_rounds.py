@@ -15,16 +15,16 @@ from flwr.clientapp import ClientApp
 from scipy import stats
 
 import privet as pv
-from privet.budget import Cost
+from privet.accounting.cost import Cost
+from privet.accounting.ledger import SQLiteLedger
 from privet.curator import Curator
+from privet.domain.questions import Question
 from privet.errors import ParameterError, PrivacyError
 from privet.federation.flower import server
 from privet.federation.flower.client import _make_party_client, app
-from privet.federation.flower.guard import Round, check_unmasking
+from privet.federation.flower.party import Round, check_unmasking
 from privet.federation.plan import draw_plan, write_plan
-from privet.ledger import SQLiteLedger
 from privet.mechanisms.shares import deviation_of_shares
-from privet.question import Question
 from tests.federation.flower.loop import LoopGrid, a_context
 
 

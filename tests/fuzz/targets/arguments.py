@@ -15,16 +15,16 @@ from random import Random
 import click
 from typer.main import get_command
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger, SQLiteLedger
 from privet.cli.app import app
 from privet.curator import Curator
 from privet.errors import ParameterError, PrivetError
 from privet.federation.plan import draw_plan, write_plan
-from privet.ledger import MemoryLedger, SQLiteLedger
+from privet.learners.random_trees.batches import contribution
+from privet.local import Randomizer, write_randomizer
+from privet.local.records import header_line, report_line
 from privet.model.file import write_model
-from privet.publish.local import Randomizer, write_randomizer
-from privet.publish.local.csv_stream import header_line, report_line
-from privet.trees.batches import contribution
 from tests.fuzz.nasty import TEXTS
 from tests.fuzz.target import Target
 from tests.fuzz.targets.local_records import some_people

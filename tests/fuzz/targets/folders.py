@@ -16,7 +16,7 @@ from privet.outsource.files import ANATOMY, IDENTIFIERS, SEAL, VALUES, read_halv
 from privet.outsource.split import split
 from privet.outsource.store.open import make_store
 from privet.outsource.verify import verify
-from privet.service.home import ServiceState
+from privet.service.state import ServiceState
 from tests.fuzz.mutate import mutated_bytes, mutated_json
 from tests.fuzz.target import Target
 from tests.outsource.people import SCHEMA, people

@@ -11,19 +11,19 @@ from random import Random
 
 import numpy as np
 
-from privet.cells import Cells
+from privet.domain.cells import Cells
+from privet.domain.tree import Tree
 from privet.model.document import to_document
 from privet.outsource.server.app import create_app as create_outsource
-from privet.outsource.server.home import ServerState as OutsourceHome
-from privet.outsource.server.limits import ServerLimits as OutsourceLimits
+from privet.outsource.server.state import ServerLimits as OutsourceLimits
+from privet.outsource.server.state import ServerState as OutsourceHome
 from privet.service.app import create_app
 from privet.service.limits import Limits
-from privet.tree import Tree
 from tests.fuzz.asgi import Served, checked, request
 from tests.fuzz.mutate import mutated_bytes, mutated_json
 from tests.fuzz.target import Target
 from tests.outsource.store import tables
-from tests.release.models import small_model
+from tests.report.models import small_model
 from tests.service.running import SCHEMA, house
 
 BLANK = b"\r\n\r\n"

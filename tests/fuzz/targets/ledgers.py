@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from privet.budget import Budget, Cost
+from privet.accounting.cost import Budget, Cost
+from privet.accounting.ledger import Receipt, SQLiteLedger, Witness, verify
 from privet.errors import BudgetExceeded, LedgerError
-from privet.ledger import Receipt, SQLiteLedger, Witness, verify
 from tests.fuzz.mutate import mutated_bytes
 from tests.fuzz.target import Target
 

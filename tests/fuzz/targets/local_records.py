@@ -13,9 +13,9 @@ from random import Random
 import numpy as np
 import pandas as pd
 
-from privet.counts.open import read_public
+from privet.domain.questions import Question
 from privet.federation.plan import draw_plan
-from privet.publish.local import (
+from privet.local import (
     LeafRandomizer,
     Randomizer,
     collect_leaves,
@@ -23,9 +23,9 @@ from privet.publish.local import (
     read_randomizer,
     write_randomizer,
 )
-from privet.publish.local.csv_stream import header_line, records_of, report_line
-from privet.publish.local.file import randomizer_to_bytes
-from privet.question import Question
+from privet.local.randomizer_file import randomizer_to_bytes
+from privet.local.records import header_line, records_of, report_line
+from privet.tables.open import read_public
 from tests.fuzz.mutate import mutated_json, mutated_lines
 from tests.fuzz.target import Target, sealed, unsealed
 from tests.fuzz.targets.plans import mutated_plan

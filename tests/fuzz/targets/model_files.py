@@ -9,14 +9,14 @@ from random import Random
 
 import numpy as np
 
+from privet.domain import Schema
 from privet.errors import PrivetError
 from privet.model.document import to_document
 from privet.model.file import seal
-from privet.release import card_html, card_markdown, read_model, tree_text, write_model
-from privet.schema import Schema
+from privet.report import card_html, card_markdown, read_model, tree_text, write_model
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target, sealed, unsealed
-from tests.release.models import (
+from tests.report.models import (
     SCHEMA,
     gaussian_model,
     merged_model,
@@ -24,7 +24,7 @@ from tests.release.models import (
     random_codes,
     small_model,
 )
-from tests.release.scored import scored_model
+from tests.report.scored import scored_model
 
 
 def mutated_model(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:

@@ -13,29 +13,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger
 from privet.curator import Curator
 from privet.errors import PrivetError
 from privet.federation.flower.encoding import MODULUS, WEIGHT, Encoding
-from privet.federation.flower.guard import check_round, check_unmasking
-from privet.federation.flower.party import Party
+from privet.federation.flower.party import Party, check_round, check_unmasking
 from privet.federation.flower.terms import Terms
-from privet.federation.join import join
-from privet.federation.merge import merge
+from privet.federation.merge import join, merge
 from privet.federation.plan import draw_plan, plan_from_bytes, plan_to_bytes, read_plan, write_plan
-from privet.leaves import structure_fingerprint
-from privet.ledger import MemoryLedger
+from privet.learners.random_trees.batches import contribution
 from privet.model import Model
 from privet.model.document import schema_from, to_document
 from privet.model.file import parse, seal, write_model
-from privet.model.problem import Damaged
-from privet.model.structure import structure_from
-from privet.trees.batches import contribution
+from privet.model.leaf_vectors import structure_fingerprint
+from privet.model.structure import Damaged, structure_from
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target, sealed, unsealed
 from tests.fuzz.targets.model_files import mutated_model
-from tests.release.models import SCHEMA, merged_model, random_codes, small_model, statement
-from tests.release.scored import scored_model
+from tests.report.models import SCHEMA, merged_model, random_codes, small_model, statement
+from tests.report.scored import scored_model
 
 ROWS = pd.DataFrame(
     {

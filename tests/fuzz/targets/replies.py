@@ -13,25 +13,25 @@ from typing import Any
 import httpx2
 import numpy as np
 
-from privet.cells import Cells, Split
+from privet.client.curator import RemoteCurator
+from privet.client.session import Session
+from privet.domain.cells import Cells, Split
+from privet.domain.space import TreeSpace
 from privet.errors import SealError
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import OutsourcedTable
-from privet.outsource.client.joining import join_rows
-from privet.outsource.client.waiting import read_waiting_rows
+from privet.outsource.client.subtrees import join_rows
+from privet.outsource.client.updates import read_waiting_rows
 from privet.outsource.files import write_halves
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from privet.outsource.split import split
-from privet.remote.curator import RemoteCurator
-from privet.remote.session import Session
-from privet.space import TreeSpace
+from tests.client.fakes import SCHEMA, TOKEN, Service, linked
 from tests.fuzz.asgi import Served, request
 from tests.fuzz.mutate import mutated_bytes, mutated_json
 from tests.fuzz.target import Target
 from tests.outsource.people import SCHEMA as PEOPLE
 from tests.outsource.people import people
-from tests.remote.fakes import SCHEMA, TOKEN, Service, linked
 
 BLANK = b"\n\n"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger
 from privet.curator import Curator
-from privet.ledger import MemoryLedger
-from privet.resume import ResumableCurator, Unfinished
+from privet.curator.resumed import ResumableCurator, Unfinished
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target, sealed, unsealed
 from tests.fuzz.targets.tables import QUESTION, SCHEMA

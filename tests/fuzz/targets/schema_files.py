@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from privet.datasets import load
-from privet.schema import Categorical, Numeric, Schema
+from privet.domain import Categorical, Numeric, Schema
 from tests.fuzz.target import Target
 
 

@@ -15,7 +15,7 @@ from privet.outsource.cipher import KeyRing, Sealer, keys
 from privet.outsource.client.subtrees import pad_tree, unpad_tree
 from tests.fuzz.mutate import mutated_bytes, mutated_json
 from tests.fuzz.target import Target
-from tests.release.models import SCHEMA, small_tree
+from tests.report.models import SCHEMA, small_tree
 
 PLACE = ("tree", 3)
 

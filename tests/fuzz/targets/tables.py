@@ -10,17 +10,17 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from privet.budget import Budget
-from privet.cells import Cells, Split
-from privet.counts import duckdb as duckdb_tables
-from privet.counts import duckdb_connection
-from privet.counts.base import Table
-from privet.counts.open import open_table
+from privet.accounting.cost import Budget
+from privet.accounting.ledger import MemoryLedger
 from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Question
 from privet.errors import TableError
-from privet.ledger import MemoryLedger
-from privet.question import Question
-from privet.schema import Categorical, Numeric, Schema
+from privet.tables.base import Table
+from privet.tables.duckdb import codes as duckdb_connection
+from privet.tables.duckdb import table as duckdb_tables
+from privet.tables.open import open_table
 from tests.fuzz.mutate import mutated_bytes, mutated_lines
 from tests.fuzz.target import Target
 

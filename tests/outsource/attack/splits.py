@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from privet.domain import Categorical, Schema
 from privet.outsource.attack import Posterior, attack
-from privet.schema import Categorical, Schema
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from privet.errors import ParameterError
 from privet.outsource.attack import acquaintances, population, score
-from privet.outsource.attack.interval import independent_trials, wilson
+from privet.outsource.attack.posterior import independent_trials, wilson
 from tests.outsource.attack.splits import people
 
 MODELS = ("naive-bayes", "logistic")

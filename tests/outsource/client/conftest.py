@@ -10,9 +10,8 @@ import pytest
 
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import OutsourcedTable
-from privet.outsource.files import write_halves
-from privet.outsource.halves import Halves
-from privet.outsource.server.home import ServerState
+from privet.outsource.files import Halves, write_halves
+from privet.outsource.server.state import ServerState
 from privet.outsource.split import split
 from tests.outsource.people import SCHEMA, people
 from tests.service.running import Service, serving

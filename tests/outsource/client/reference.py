@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from privet.outsource.halves import Halves
+from privet.domain.encode.rows import encode
+from privet.learners.baselines import grow_c45
+from privet.outsource.files import Halves
 from privet.outsource.verify import open_true_values
-from privet.schema.encode import encode
-from privet.trees.exact import grow_c45
 
 
 class Reference:

@@ -14,9 +14,9 @@ import time
 import httpx2
 import pytest
 
+from privet.client.transport import Link
 from privet.errors import AccessError, NotThere, OutsourceError, PrivetError, Unavailable
 from privet.outsource.client import Collaborative, OutsourcedTable
-from privet.remote.transport import Link
 from tests.outsource.client.conftest import Outsourced, outsource
 from tests.outsource.client.reference import Reference
 from tests.outsource.people import people

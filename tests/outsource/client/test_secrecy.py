@@ -13,14 +13,14 @@ import duckdb
 import numpy as np
 import pytest
 
+from privet.domain import Categorical, Schema
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable
 from privet.outsource.client.updates import delete, flush, insert
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from privet.outsource.split import split
 from privet.outsource.verify import open_true_values
-from privet.schema import Categorical, Schema
 from tests.outsource.client.recording import recording
 from tests.outsource.people import SCHEMA, people
 from tests.service.running import serving

@@ -9,13 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from privet.domain import Categorical, Schema
+from privet.domain.encode.rows import encode
+from privet.domain.tree import Tree
 from privet.errors import SealError
-from privet.outsource.client.joining import TrueRows
-from privet.outsource.client.subtrees import learn, pad_tree, predict_classes, room_for, unpad_tree
-from privet.schema import Categorical, Schema
-from privet.schema.encode import encode
-from privet.tree import Tree
-from privet.trees.exact import grow_c45
+from privet.learners.baselines import grow_c45
+from privet.outsource.client.subtrees import (
+    TrueRows,
+    learn,
+    pad_tree,
+    predict_classes,
+    room_for,
+    unpad_tree,
+)
 from tests.outsource.people import SCHEMA, people
 
 

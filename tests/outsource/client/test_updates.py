@@ -14,6 +14,8 @@ import httpx2
 import pandas as pd
 import pytest
 
+from privet.client.transport import Link
+from privet.domain import Categorical, Numeric, Schema
 from privet.errors import (
     Conflict,
     OutsourceError,
@@ -22,19 +24,22 @@ from privet.errors import (
     SealError,
     Unavailable,
 )
-from privet.outsource.cells import cells_of, codes_of
+from privet.outsource.anatomy import cells_of, codes_of
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable, updates
-from privet.outsource.client.exporting import export
-from privet.outsource.client.rotation import rotate
-from privet.outsource.client.updates import Flushed, delete, flush, insert
-from privet.outsource.client.waiting import Waiting, read_waiting_rows
+from privet.outsource.client.rotation import export, rotate
+from privet.outsource.client.updates import (
+    Flushed,
+    Waiting,
+    delete,
+    flush,
+    insert,
+    read_waiting_rows,
+)
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from privet.outsource.split import split
 from privet.outsource.verify import open_true_values
-from privet.remote.transport import Link
-from privet.schema import Categorical, Numeric, Schema
 from tests.outsource.client.conftest import Outsourced
 from tests.outsource.people import SCHEMA, people
 from tests.service.running import serving

@@ -15,7 +15,7 @@ from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable
 from privet.outsource.client.updates import delete, insert
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from privet.outsource.split import split
 from tests.outsource.client.conftest import Outsourced, outsource
 from tests.outsource.client.reference import Reference

@@ -6,8 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerState
-from privet.outsource.server.limits import ServerLimits
+from privet.outsource.server.state import ServerLimits, ServerState
 from tests.outsource.store import tables
 
 #: Nobody is too fast: tests ask as quickly as they can.

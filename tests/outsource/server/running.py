@@ -20,11 +20,11 @@ __all__ = ["Asking", "Lost", "Server", "serving"]
 _CODE = """
 import json, sys
 from pathlib import Path
-from privet.outsource.server.home import ServerHome
-from privet.outsource.server.limits import ServerLimits
+from privet.outsource.server.state import ServerState
+from privet.outsource.server.state import ServerLimits
 from privet.outsource.server.serve import run
 home, modules = sys.argv[1:]
-run(ServerHome.open(home), ServerLimits(rate=100_000, burst=100_000), "127.0.0.1", 0)
+run(ServerState.open(home), ServerLimits(rate=100_000, burst=100_000), "127.0.0.1", 0)
 Path(modules).write_text(json.dumps(sorted(sys.modules)))
 """
 

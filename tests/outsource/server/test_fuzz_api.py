@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from tests.outsource.server.running import serving
 from tests.outsource.server.test_refusals import ROUTES as NAMED
 from tests.outsource.server.test_refusals import TREE

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from privet.errors import OutsourceError, ParameterError
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from tests.outsource.store import tables
 
 

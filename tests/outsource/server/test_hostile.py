@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from tests.outsource.server.conftest import FAST, Asker
 from tests.outsource.store import tables
 

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from tests.outsource.server.running import Asking, Lost, Server
 from tests.outsource.server.test_routes import group, text
 from tests.outsource.store import tables

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerState
+from privet.outsource.server.state import ServerState
 from privet.outsource.store.base import StoreLimits
 from tests.outsource.server.conftest import FAST, Asker, problem
 from tests.outsource.server.test_routes import group, text

@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
+from privet.domain.encode.rows import encode
 from privet.model.structure import tree_from
 from privet.outsource.anatomy import STATEMENT, Anatomy
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerState
-from privet.schema.encode import encode
+from privet.outsource.server.state import ServerState
 from tests.outsource.server.conftest import FAST, Asker, problem
 from tests.outsource.store import tables
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from privet.errors import ParameterError, PrivacyError
-from privet.outsource.server.limits import ServerLimits
 from privet.outsource.server.serve import run
+from privet.outsource.server.state import ServerLimits
 from tests.outsource.server.running import serving
 from tests.outsource.server.test_routes import group, text
 
@@ -54,10 +54,10 @@ def test_a_server_that_has_done_everything_never_loaded_a_cipher(home, token):
 def test_a_second_server_of_the_same_home_is_told_why(home, token):
     with serving(home.path) as server:
         code = (
-            "import sys\nfrom privet.outsource.server.home import ServerHome\nfrom "
-            "privet.outsource.server.limits import ServerLimits\n"
+            "import sys\nfrom privet.outsource.server.state import ServerState\nfrom "
+            "privet.outsource.server.state import ServerLimits\n"
             "from privet.outsource.server.serve import run\n"
-            "run(ServerHome.open(sys.argv[1]), ServerLimits(), "
+            "run(ServerState.open(sys.argv[1]), ServerLimits(), "
             "'127.0.0.1', 0)"
         )
         ended = subprocess.run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.outsource.server.growing import grow_tree
+from privet.outsource.server.handlers import grow_tree
 from privet.outsource.store import make_store, open_store
 from privet.outsource.store.base import StoreLimits, TreeSettings
 from tests.outsource.store import tables

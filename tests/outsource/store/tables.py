@@ -11,12 +11,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from privet.domain import Categorical, Numeric, Schema
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.files import write_halves
-from privet.outsource.groups import draw_groups
-from privet.outsource.halves import Halves, Identifiers, Values
+from privet.outsource.files import Halves, Identifiers, Values, write_halves
+from privet.outsource.split import draw_groups
 from privet.outsource.store.base import NewRow
-from privet.schema import Categorical, Numeric, Schema
 
 DISEASES = ["flu", "cold", "gout", "none"]
 COLOURS = ["red", "green", "blue"]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privet.errors import NotThere, ParameterError
-from privet.outsource.server.growing import grow_tree
+from privet.outsource.server.handlers import grow_tree
 from privet.outsource.store import make_store, open_store
 from privet.outsource.store.base import Change, NewRow, OtherData, StoreLimits, TreeSettings
 from tests.outsource.store import tables
@@ -116,7 +116,7 @@ def test_what_was_made_of_touched_leaves_is_dropped_and_nothing_else(store, tree
 
     rows, values = tables.new_group()
     store.change(Change(2, rows, values, [row.number]), ROOM)
-    from privet.outsource.store.checks import encode_identifiers
+    from privet.outsource.store.tables import encode_identifiers
 
     cells = [list(column) for column in zip(row.cells[:2], rows[0].cells[:2], strict=True)]
     for name, grown in trees.items():

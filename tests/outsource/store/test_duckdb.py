@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from privet.errors import OutsourceError, Unavailable
-from privet.outsource.server.growing import grow_tree
+from privet.outsource.server.handlers import grow_tree
 from privet.outsource.store import make_store, open_store
 from privet.outsource.store.base import Change, TreeSettings
 from tests.outsource.store import tables

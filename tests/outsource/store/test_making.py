@@ -193,7 +193,7 @@ def test_groups_of_another_l_are_refused(place, tmp_path):
 def test_diversity_goes_by_codes_and_not_by_spelling(tmp_path):
     from dataclasses import replace
 
-    from privet.schema import Numeric
+    from privet.domain import Numeric
 
     made = tables.halves()
     schema = replace(

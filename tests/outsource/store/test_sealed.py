@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from privet.errors import NotThere
-from privet.outsource.server.growing import grow_tree
+from privet.outsource.server.handlers import grow_tree
 from privet.outsource.store.base import (
     Change,
     Full,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from privet.domain.encode.rows import encode
 from privet.errors import NotThere
-from privet.outsource.server.growing import grow_tree
+from privet.learners.baselines import grow_c45
+from privet.outsource.server.handlers import grow_tree
 from privet.outsource.store.base import Change, Full, StoreLimits, TreeSettings
-from privet.schema.encode import encode
-from privet.trees.exact import grow_c45
 from tests.outsource.store import tables
 from tests.outsource.store.conftest import ROOM
 

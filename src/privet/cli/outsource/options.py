@@ -86,10 +86,10 @@ def connect_to_table(
     anatomy: Path | None = None,
 ) -> OutsourcedTable:
     """The table at its server."""
-    from privet.cli.asking import token_of
+    from privet.cli.curators import token_of
+    from privet.client.address import find_token
     from privet.outsource.anatomy import Anatomy
     from privet.outsource.client import OutsourcedTable
-    from privet.remote.address import find_token
 
     ring = None if key_file is None else read_keys(key_file)
     token = find_token(None if token_file is None else token_of(token_file))
@@ -100,6 +100,6 @@ def connect_to_table(
 
 def rows_of(place: str) -> Any:
     """All rows of a table that the caller holds."""
-    from privet.counts.open import read_public
+    from privet.tables.open import read_public
 
     return read_public(place)

@@ -125,13 +125,12 @@ def split(
     Example: [bold]privet outsource split people.csv -s people.schema.json --sensitive disease --l 3
     -k people.key -o halves[/bold]
     """
-    from privet.cli.asking import check_writable, working
+    from privet.cli.curators import check_writable, working
+    from privet.domain import Schema
     from privet.errors import OutsourceError, ParameterError
-    from privet.outsource.files import check_new_folder, write_halves
-    from privet.outsource.private_files import private_file
+    from privet.outsource.files import check_new_folder, private_file, write_halves
     from privet.outsource.split import split as split_table
     from privet.outsource.verify import verify as look
-    from privet.schema import Schema
 
     check_new_folder(output)
     if withheld is not None:
@@ -244,9 +243,9 @@ def attack(
 
     Example: [bold]privet outsource attack halves -k people.key -o attack.svg[/bold]
     """
-    from privet.cli.asking import check_writable, working
-    from privet.outsource.attacked import attack_halves
+    from privet.cli.curators import check_writable, working
     from privet.outsource.files import read_halves
+    from privet.outsource.verify import attack_halves
 
     if output is not None:
         check_writable(output)
@@ -254,8 +253,8 @@ def attack(
     with working("attacking"):
         found = attack_halves(halves, ring, model, known)  # type: ignore[arg-type]
     if output is not None:
-        from privet.plots import save_figure
-        from privet.plots.attack import draw_attack
+        from privet.outsource.attack.picture import draw_attack
+        from privet.report.plots import save_figure
 
         save_figure(
             draw_attack(found, f"{halves.anatomy.sensitive}, l = {halves.anatomy.l}"), output

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from privet.outsource.server.home import ServerState
+    from privet.outsource.server.state import ServerState
 
 client_app = typer.Typer(help="Who may use the table.", no_args_is_help=True)
 HOME = typer.Option(
@@ -32,8 +32,8 @@ def init(
 
     Example: [bold]privet outsource init halves --home outsourced[/bold]
     """
-    from privet.cli.asking import working
-    from privet.outsource.server.home import ServerState
+    from privet.cli.curators import working
+    from privet.outsource.server.state import ServerState
 
     with working("loading"):
         made = ServerState.make(home, folder, store)
@@ -100,8 +100,8 @@ def serve(
 
     Example: [bold]privet outsource serve --port 8100[/bold]
     """
-    from privet.outsource.server.limits import ServerLimits
     from privet.outsource.server.serve import run
+    from privet.outsource.server.state import ServerLimits
 
     run(
         _open(home),
@@ -115,6 +115,6 @@ def serve(
 
 
 def _open(home: Path) -> ServerState:
-    from privet.outsource.server.home import ServerState
+    from privet.outsource.server.state import ServerState
 
     return ServerState.open(home)

@@ -4,15 +4,19 @@ themselves, and what is learnt from them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
 from privet.cli.options import ANALYST, BUDGET, JSON, LEDGER
 
 if TYPE_CHECKING:
-    from privet.publish.local import LeafRandomizer, Randomizer
+    from privet.errors import PrivetError
+    from privet.local import LeafRandomizer, Randomizer
+
 
 SCHEMA = typer.Option(None, "--schema", "-s", help="The public schema of the records (JSON).")
 EPSILON = typer.Option(None, "--epsilon", "-e", help="What a record costs, such as 1, 0.1 or 1/3.")
@@ -68,9 +72,9 @@ def randomizer(
     """
     import json
 
-    from privet.cli.asking import check_writable
-    from privet.cli.places import check_apart
-    from privet.publish.local import write_randomizer
+    from privet.cli.curators import check_writable
+    from privet.cli.options import check_apart
+    from privet.local import write_randomizer
 
     check_writable(output)
     check_apart([output], None, None, schema, plan)
@@ -134,18 +138,12 @@ def randomize(
     """
     import sys
 
-    from privet.cli.asking import check_writable
-    from privet.cli.places import check_apart
-    from privet.cli.publish.reports import (
-        atomic_output,
-        randomize_stream,
-        randomize_table,
-        write_reports,
-    )
-    from privet.counts.csv_lines import check_lines
+    from privet.accounting.statement import format_rounded_up
+    from privet.cli.curators import check_writable
+    from privet.cli.options import check_apart
     from privet.errors import ParameterError
-    from privet.privacy import format_rounded_up
-    from privet.publish.local import read_randomizer, write_randomizer
+    from privet.local import read_randomizer, write_randomizer
+    from privet.tables.csv_lines import check_lines
 
     given = [schema, epsilon, spread, together, class_share, plan]
     if randomizer is not None and any(option is not None for option in given):
@@ -220,14 +218,13 @@ def learn(
     """
     import json
 
-    from privet.cli.asking import check_writable
-    from privet.cli.learners import learner_named
-    from privet.cli.places import check_apart
-    from privet.cli.tables import finite_or_none
-    from privet.counts.open import read_public
+    from privet.cli.curators import check_writable
+    from privet.cli.options import check_apart, learner_named
+    from privet.cli.printing import finite_or_none
     from privet.errors import ParameterError
+    from privet.local import LeafRandomizer, collect_leaves, local_curator, read_randomizer
     from privet.model.file import write_model
-    from privet.publish.local import LeafRandomizer, collect_leaves, local_curator, read_randomizer
+    from privet.tables.open import read_public
 
     by = Path(reports + BESIDE) if randomizer is None else randomizer
     check_writable(output)
@@ -276,10 +273,10 @@ def _make_randomizer(
     plan: Path | None,
 ) -> Randomizer | LeafRandomizer:
     """The randomizer that options describe."""
+    from privet.domain import Schema
     from privet.errors import ParameterError
     from privet.federation.plan import read_plan
-    from privet.publish.local import LeafRandomizer, Randomizer
-    from privet.schema import Schema
+    from privet.local import LeafRandomizer, Randomizer
 
     if epsilon is None or (schema is None and plan is None):
         raise ParameterError(
@@ -304,3 +301,108 @@ def _make_randomizer(
         1 if together is None else together,
         **more,
     )
+
+
+# How ``privet publish randomize`` makes reports: of records that come one by one, or of a table;
+# charged before anything is told.
+
+
+def randomize_stream(
+    made: Any, stream: Any, budget: str | None, ledger: Path | None, analyst: str | None
+) -> Iterator[str]:
+    """The lines of reports of records that come one by one. With a ledger, each record is charged
+    before its report leaves.
+    """
+    from privet.accounting.cost import Budget
+    from privet.accounting.ledger import SQLiteLedger
+    from privet.cli.curators import DEFAULT_BUDGET
+    from privet.errors import ParameterError
+    from privet.local.records import StreamAccount, header_line, records_of, report_line
+
+    if ledger is None and (budget is not None or analyst is not None):
+        raise ParameterError("--budget and --analyst need a ledger: say which with --ledger FILE")
+    cap, name = None if budget is None else Budget(budget), "standard input"
+    # the header is looked at before a ledger learns a budget
+    records = records_of(stream, made.schema, name, over_lines=True)
+    account = None
+    if ledger is not None:
+        book = SQLiteLedger(ledger)
+        cap = Budget(DEFAULT_BUDGET) if cap is None and book.cap(name) is None else cap
+        account = StreamAccount(made, cap, book, name, "owner" if analyst is None else analyst)
+    yield header_line(made.columns)
+    for record in records:
+        if account is not None:
+            account.charge()
+        yield report_line(made.one(record))
+
+
+def randomize_table(
+    made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None
+) -> Iterator[str]:
+    """The lines of reports of a table, which is charged first, in a random order: that of a table
+    may depend on what rows hold.
+    """
+    from privet.cli.curators import TablePlace
+    from privet.local.records import (
+        blocks_of,
+        charge_table,
+        check_neighbours,
+        header_line,
+        report_line,
+        shuffle_lines,
+    )
+
+    check_neighbours(made.schema)
+    charge_table(
+        TablePlace(
+            place, made.schema, budget, ledger, "owner" if analyst is None else analyst
+        ).curator(str(made.epsilon)),
+        made,
+    )
+    yield header_line(made.columns)
+    reports = (made.many(block) for block in blocks_of(place, made.schema))
+    rows = (
+        dict(zip(some.columns, values, strict=True))
+        for some in reports
+        for values in some.itertuples(index=False, name=None)
+    )
+    lines = map(report_line, rows)
+    yield from shuffle_lines(lines, made.bits)
+
+
+def write_reports(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None]:
+    """How many reports were written, and what stopped them: where a ledger refuses a record, the
+    ones before it are paid for and stay.
+    """
+    import sys
+
+    from privet.errors import BudgetExceeded, LedgerError
+
+    number = -1  # the first line is no report
+    try:
+        for line in lines:
+            file.write(line)
+            number += 1
+            if file is sys.stdout:  # somebody may wait for it
+                file.flush()
+    except (BudgetExceeded, LedgerError) as error:
+        if number < 1:
+            raise
+        return number, error
+    return number, None
+
+
+@contextmanager
+def atomic_output(output: Path) -> Iterator[TextIO]:
+    """A file that is there as a whole or not at all."""
+    from privet._atomic import atomic_file
+    from privet.errors import TableError
+
+    try:
+        with (
+            atomic_file(output) as partial,
+            partial.open("w", encoding="utf-8", newline="") as file,
+        ):
+            yield file
+    except OSError as error:
+        raise TableError(f"cannot write {output}: {error.strerror}") from None

@@ -59,13 +59,11 @@ def synthetic(
     """
     import json
 
-    from privet.cli.asking import check_writable, place_of, print_budget
-    from privet.cli.places import check_apart
-    from privet.cli.resuming import resumable
-    from privet.cli.tables import finite_or_none
-    from privet.publish import synthesize
-    from privet.publish.synthetic.files import card_path, check_file, check_suffix, write_table
-    from privet.publish.synthetic.synthesize import check_row_count
+    from privet.cli.curators import check_writable, place_of, print_budget, resumable
+    from privet.cli.options import check_apart
+    from privet.cli.printing import finite_or_none
+    from privet.synthetic.files import card_path, check_file, check_suffix, write_table
+    from privet.synthetic.synthesize import check_row_count, synthesize
 
     check_suffix(output)
     check_writable(output)
@@ -166,12 +164,12 @@ def check(
     import json
 
     import privet as pv
-    from privet.cli.asking import check_writable, place_of, print_budget, working, write_out
-    from privet.cli.places import check_apart, check_public
-    from privet.counts.open import read_public
+    from privet.cli.curators import check_writable, place_of, print_budget, working, write_out
+    from privet.cli.options import check_apart, check_public
     from privet.errors import ParameterError
-    from privet.publish import check_synthetic
-    from privet.publish.synthetic.card import render_check_report
+    from privet.synthetic.check import check_synthetic
+    from privet.synthetic.files import render_check_report
+    from privet.tables.open import read_public
 
     for path in filter(None, (output, plot)):
         check_writable(path)
@@ -180,7 +178,7 @@ def check(
     if output is not None and output.suffix.lower() not in (".md", ".html", ".htm"):
         raise ParameterError(f"a report is written to a .md or .html file, got {output.name}")
     if plot is not None:
-        from privet.plots.style import check_suffix, need_matplotlib
+        from privet.report.plots.style import check_suffix, need_matplotlib
 
         need_matplotlib()
         check_suffix(plot)
@@ -200,8 +198,8 @@ def check(
             output, render_check_report(found, html=output.suffix.lower() != ".md"), quiet=True
         )
     if plot is not None:
-        from privet.plots import save_figure
-        from privet.publish.synthetic.picture import draw_check
+        from privet.report.plots import save_figure
+        from privet.synthetic.check import draw_check
 
         save_figure(draw_check(found), plot)
     if as_json:

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import MissingDependency, PrivacyError, PrivetError
-from privet.federation.flower import masks
+from privet.federation.flower import encoding as masks
 from privet.federation.flower.encoding import WEIGHT, Encoding
-from privet.federation.flower.guard import Round, guard_message
-from privet.federation.flower.party import Party
+from privet.federation.flower.party import Party, Round, guard_message
 from privet.federation.flower.terms import Terms
 from privet.federation.plan import plan_from_bytes
 

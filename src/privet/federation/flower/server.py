@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost
-from privet.checks import check_integer
+from privet._validate import check_integer
+from privet.accounting.cost import Cost
 from privet.curator.spending import state_secure_sum
 from privet.errors import MissingDependency, ParameterError, PrivacyError
-from privet.federation.flower import masks, trust
+from privet.federation.flower import encoding as masks
+from privet.federation.flower import terms as trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
 from privet.federation.flower.terms import Terms, require_key
 from privet.federation.plan import plan_to_bytes, read_plan
-from privet.leaves import Batch
+from privet.learners.random_trees.batches import PEOPLE, make_batch_model
+from privet.learners.random_trees.drawing import Plan
+from privet.learners.released import save
 from privet.mechanisms.shares import deviation_of_shares
 from privet.model import Model
-from privet.plan import Plan
-from privet.release.saving import save
-from privet.trees.batches import PEOPLE, make_batch_model
+from privet.model.leaf_vectors import Batch
 
 try:
     from flwr.app import Context

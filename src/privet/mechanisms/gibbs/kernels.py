@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from privet.compiled import compile_kernel
+from privet._numba import compile_kernel
 
 
 class ContingencyTables(NamedTuple):

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privet.cells import Split
-from privet.space import TreeSpace, child_masks, separates
-from privet.typed import Ints
+from privet._types import Ints
+from privet.domain.cells import Split
+from privet.domain.space import TreeSpace, child_masks, separates
 
 
 class Arrays(NamedTuple):

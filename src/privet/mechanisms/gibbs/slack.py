@@ -1,7 +1,7 @@
 """How far the law that is drawn from, in floating point, can be from the stated one: a public
 bound, which is charged.
 
-Each node of a tree is one exact draw (:func:`~privet.mechanisms.categorical.exact_draw`) from
+Each node of a tree is one exact draw (:func:`~privet.mechanisms.gibbs.draw.exact_draw`) from
 log-weights that the dynamic program rounded. Let a log-weight be within e1 of what the stored
 values of the children say, and a stored value within e2 of the logarithm of the sum of such terms.
 Along a tree the stored values cancel, so that the logarithm of its probability is that of prior x
@@ -20,8 +20,8 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+from privet.domain.space import TreeSpace
 from privet.errors import QuestionError
-from privet.space import TreeSpace
 
 ROUNDING = 2.0**-53
 #: A space whose bound is larger is refused: terms of second order, covered by a factor of 1 +

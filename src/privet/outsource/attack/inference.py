@@ -15,16 +15,20 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from privet.checks import check_integer, check_name
+from privet._types import Floats, Ints
+from privet._validate import check_integer, check_name
+from privet.domain import Schema
 from privet.errors import ParameterError
-from privet.outsource.attack.bayes import NaiveBayes, fit_naive_bayes
-from privet.outsource.attack.groups import CandidateGroups, make_groups, mix_bits
-from privet.outsource.attack.logistic import fit_logistic
+from privet.outsource.attack.adversaries import NaiveBayes, fit_logistic, fit_naive_bayes
+from privet.outsource.attack.groups import (
+    CandidateGroups,
+    CodedTable,
+    make_groups,
+    make_table,
+    mix_bits,
+)
 from privet.outsource.attack.matching import MAX_STATES, MAX_STATES_AT_LAST, match_all, n_states
 from privet.outsource.attack.posterior import ModelName, Posterior
-from privet.outsource.attack.table import CodedTable, make_table
-from privet.schema import Schema
-from privet.typed import Floats, Ints
 
 _STARTS, _FIRST_ROUNDS = 4, 25
 _REFINEMENTS = 3

@@ -17,8 +17,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from privet._types import Floats
 from privet.outsource.attack.groups import Block, CandidateGroups
-from privet.typed import Floats
 
 #: Groups with more states than this are balanced instead: 9 distinct values have 512 states, 12
 #: have 4096.

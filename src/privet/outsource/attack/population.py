@@ -14,18 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from privet.checks import check_integer
+from privet._types import Floats, Ints
+from privet._validate import check_integer
+from privet.domain import Schema
 from privet.errors import ParameterError
-from privet.outsource.attack.bayes import NaiveBayes, fit_naive_bayes
-from privet.outsource.attack.groups import mix_bits
-from privet.outsource.attack.interval import independent_trials, wilson
-from privet.outsource.attack.logistic import Logistic, fit_logistic
+from privet.outsource.attack.adversaries import Logistic, NaiveBayes, fit_logistic, fit_naive_bayes
+from privet.outsource.attack.groups import CodedTable, make_table, mix_bits
 from privet.outsource.attack.matching import match_all
-from privet.outsource.attack.posterior import Posterior
-from privet.outsource.attack.table import CodedTable, make_table
-from privet.outsource.attack.truth import check_truth
-from privet.schema import Schema
-from privet.typed import Floats, Ints
+from privet.outsource.attack.posterior import Posterior, check_truth, independent_trials, wilson
 
 _AT_ONCE = 1 << 18
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -9,8 +10,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from privet.outsource.attack.groups import CandidateGroups
-from privet.typed import Floats, Ints
+from privet._types import Floats, Ints
+from privet._validate import check_integer
+from privet.errors import ParameterError
+from privet.outsource.attack.groups import CandidateGroups, mix_bits
 
 ModelName = Literal["logistic", "naive-bayes"]
 
@@ -77,3 +80,63 @@ class Posterior:
         first = np.ones(len(order), dtype=bool)
         first[1:] = np.diff(self.groups.row[order]) > 0
         return order[first]
+
+
+# The true values, which only the owner has, and people whose values an adversary may have heard
+# of.
+
+
+def check_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
+    """The true value code of each row, if every one is in the group of its row."""
+    values = np.asarray(truth)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or len(values) != posterior.groups.n_rows:
+        raise ParameterError(f"truth must be one column of {posterior.groups.n_rows} value codes")
+    values = values.astype(np.int64)
+    if (posterior.of_values(values) < 0).any():
+        raise ParameterError("truth must give every row a value that its group holds")
+    return values
+
+
+def acquaintances(truth: npt.ArrayLike, how_many: int) -> dict[int, int]:
+    """The true values of a few people, by position: what an adversary may know beforehand. Who: a
+    public function of position.
+    """
+    values = np.asarray(truth)
+    check_integer("how_many", how_many, 0, len(values), owner="acquaintances")
+    rows = np.argsort(mix_bits(np.arange(len(values), dtype=np.uint64)), kind="stable")[:how_many]
+    return {int(row): int(values[row]) for row in rows}
+
+
+# How far a share may be off by chance, when people of one group are right or wrong together.
+
+
+def wilson(share: float, n: float, *, deviations: float = 1.96) -> tuple[float, float]:
+    """The interval of Wilson (1927) around a share of ``n`` independent trials: 19 in 20 for 1.96
+    deviations.
+    """
+    square = deviations**2
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = deviations / (1 + square / n) * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    low, high = max(middle - half, 0.0), min(middle + half, 1.0)
+    return min(low, share), max(high, share)  # at 0 and 1 they meet, but for rounding
+
+
+def independent_trials(right: Floats, group: Ints) -> float:
+    """As how many independent trials the rows count.
+
+    In a pair both guesses are right or both wrong, so n rows are n/2 trials. In general the
+    variance of the share is estimated from sums by group (Kish 1965, the design effect), and n is
+    what gives independent trials that variance. It is never more than the rows, and the number of
+    groups where all guesses are the same.
+    """
+    share, n_rows = float(right.mean()), len(right)
+    size = np.bincount(group)
+    sums = np.bincount(group, weights=right)[size > 0]
+    size = size[size > 0]
+    n_groups = len(size)
+    if n_groups == 1:
+        return 1.0
+    variance = float(((sums - share * size) ** 2).sum()) / n_rows**2 * n_groups / (n_groups - 1)
+    if variance == 0 or share in (0.0, 1.0):
+        return float(n_groups)
+    return min(max(share * (1 - share) / variance, 1.0), float(n_rows))

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.checks import check_integer
+from privet._types import Floats, Ints
+from privet._validate import check_integer
 from privet.errors import ParameterError
 from privet.outsource.attack.groups import CandidateGroups
-from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.population import Population
-from privet.outsource.attack.posterior import ModelName, Posterior
-from privet.outsource.attack.truth import check_truth
-from privet.typed import Floats, Ints
+from privet.outsource.attack.posterior import (
+    ModelName,
+    Posterior,
+    check_truth,
+    independent_trials,
+    wilson,
+)
 
 CONFIDENT = 0.9
 _BINS, _WORST, _LEAST = 20, 10, 2.0**-40

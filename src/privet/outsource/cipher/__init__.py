@@ -1,8 +1,8 @@
-"""The client's key and what is sealed with it. The server must never import this (checked by
-import-linter).
+"""Hold the client's key, and seal with it. The server never imports this.
 
 - :mod:`~privet.outsource.cipher.keys`: ``KeyRing``, its file, its passphrase, its rotation
-- :mod:`~privet.outsource.cipher.sealing`: ``Sealer``, authenticated encryption bound to a place
+- :mod:`~privet.outsource.cipher.sealing`: ``Sealer``, authenticated encryption bound to a place;
+  sealed sequence numbers and descriptions
 """
 
 from privet.outsource.cipher.keys import KeyRing

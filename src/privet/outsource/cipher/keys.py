@@ -19,9 +19,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from privet.checks import check_name
+from privet._atomic import flush_folder
+from privet._validate import check_name
 from privet.errors import MissingDependency, OutsourceError, ParameterError
-from privet.whole_file import flush_folder
 
 Algorithm = Literal["AES-256-GCM", "AES-128-GCM"]
 ID_BYTES = 4

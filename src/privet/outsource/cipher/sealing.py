@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from privet.errors import SealError
+from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher.keys import ID_BYTES, Key, KeyRing, need_cryptography
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
 
 Purpose = Literal["anatomy", "sequence", "subtree", "naive", "pending"]
 #: What a place is made of.
@@ -91,3 +93,65 @@ class Sealer:
 def _encode_place(place: Sequence[Part]) -> bytes:
     """A place as bytes; two places are never the same bytes."""
     return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+# The sealed sequence number: the one link between a person and a sensitive value.
+#
+# It is bound to the identifying row and to all sensitive entries of its group, which never change
+# once a group is made. So it opens beside exactly those, whichever of them is the row's own: a
+# server that changes a cell, moves a row, or sends other entries than the group's, to see whether
+# the client minds, is always refused and learns nothing from that. One that leaves rows out is
+# not noticed.
+
+_BYTES = 8
+#: A sequence number and a value.
+SequenceEntry = tuple[int, CellText]
+SealedPlace = tuple[int, bool, list[CellText], list[list[int | CellText]]]
+
+
+def place_of(
+    gid: int, pruning: bool, cells: Sequence[CellText], entries: Iterable[SequenceEntry]
+) -> SealedPlace:
+    """What the number of a row is bound to: its group with all entries, its mark and its cells."""
+    ordered = sorted(entries, key=lambda entry: entry[0])
+    return gid, bool(pruning), list(cells), [[seq, value] for seq, value in ordered]
+
+
+def seal_sequence(sealer: Sealer, seq: int, place: SealedPlace) -> bytes:
+    """ESEQ of one row."""
+    return sealer.seal("sequence", place, seq.to_bytes(_BYTES, "big"))
+
+
+def open_true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> SequenceEntry:
+    """The row's own entry out of its group's. :class:`SealError` unless everything is as it was
+    sealed.
+    """
+    seq = int.from_bytes(sealer.open("sequence", place, eseq), "big")
+    found = [value for number, value in place[3] if number == seq]
+    if len(found) != 1 or not (found[0] is None or isinstance(found[0], str)):
+        raise SealError
+    return seq, found[0]
+
+
+# That a description of a table is the owner's.
+#
+# A client does what the description says: it sends the identifying columns and keeps the
+# sensitive one to itself. A server that could say which is which would have the sensitive values
+# sent to it. So the owner seals the description, and clients look before they send anything.
+
+
+def seal_anatomy(sealer: Sealer, anatomy: Anatomy) -> bytes:
+    """The owner's seal on a description."""
+    return sealer.seal("anatomy", sealed_content(anatomy), b"")
+
+
+def check_anatomy(sealer: Sealer, anatomy: Anatomy, seal: bytes) -> None:
+    """Raise :class:`~privet.errors.SealError` unless a holder of the key sealed exactly this
+    description.
+    """
+    sealer.open("anatomy", sealed_content(anatomy), seal)
+
+
+def sealed_content(anatomy: Anatomy) -> tuple[str]:
+    """What is sealed: all of it, in its order."""
+    return (json.dumps(anatomy.to_json()),)

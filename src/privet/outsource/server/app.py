@@ -16,12 +16,11 @@ from starlette.concurrency import run_in_threadpool
 
 import privet
 from privet.outsource.anatomy import STATEMENT
-from privet.outsource.server import page, problems, requests
-from privet.outsource.server.counter import ServerHandlers
-from privet.outsource.server.home import ServerState
-from privet.outsource.server.limits import ServerLimits
-from privet.service.door import AuthenticationMiddleware
-from privet.service.strict_json import JsonRoute
+from privet.outsource.server import page, requests
+from privet.outsource.server import requests as problems
+from privet.outsource.server.handlers import ServerHandlers
+from privet.outsource.server.state import ServerLimits, ServerState
+from privet.service.http import AuthenticationMiddleware, JsonRoute
 
 _PROBLEM = {
     "type": "object",

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import privet
 from privet.outsource.anatomy import STATEMENT
-from privet.service.page import browser
+from privet.service import http as browser
 
 _FOLDER = Path(__file__).parent / "templates"
 _STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")

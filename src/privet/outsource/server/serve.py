@@ -5,8 +5,7 @@ from __future__ import annotations
 import pathlib
 
 from privet.errors import MissingDependency
-from privet.outsource.server.home import ServerState
-from privet.outsource.server.limits import ServerLimits
+from privet.outsource.server.state import ServerLimits, ServerState
 
 
 def run(
@@ -24,7 +23,7 @@ def run(
         import uvicorn  # noqa: F401 - whether it is there
 
         from privet.outsource.server.app import create_app
-        from privet.service.listening import listen
+        from privet.service.http import listen
     except ModuleNotFoundError as error:
         raise MissingDependency(
             error.name or "fastapi", "curator", "serving an outsourced table"

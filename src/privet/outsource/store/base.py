@@ -9,11 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from privet._types import Ints, Splits
+from privet.domain.tree import Tree
 from privet.errors import Conflict, OutsourceError
-from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import CellText
-from privet.tree import Tree
-from privet.typed import Ints, Splits
+from privet.outsource.anatomy import Anatomy, CellText
 
 
 class Full(OutsourceError):

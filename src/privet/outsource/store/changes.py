@@ -14,16 +14,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privet._types import Ints
+from privet.domain.tree import Tree
 from privet.errors import ParameterError
-from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import CellText, codes_of
-from privet.outsource.diversity import find_undiverse_groups
+from privet.outsource.anatomy import Anatomy, CellText, codes_of, find_undiverse_groups
 from privet.outsource.store.base import Change, Changed, NewRow, OtherData, StoreLimits
-from privet.outsource.store.checks import MAX_ESEQ, encode_identifiers, fits, is_storable
-from privet.outsource.store.sessions import Transaction
-from privet.outsource.store.tables import cell_names
-from privet.tree import Tree
-from privet.typed import Ints
+from privet.outsource.store.tables import (
+    MAX_ESEQ,
+    Transaction,
+    cell_names,
+    encode_identifiers,
+    fits,
+    is_storable,
+)
 
 #: The sealed object that is made of all rows.
 NAIVE = "naive"

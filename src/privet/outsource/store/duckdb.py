@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 
+from privet._types import Ints
 from privet.errors import OutsourceError, ParameterError, Unavailable
-from privet.outsource.store.sessions import BLOCK
 from privet.outsource.store.sql import SqlStore
 from privet.outsource.store.staging import stage
-from privet.typed import Ints
+from privet.outsource.store.tables import BLOCK
 
 _LOADING = ".loading"
 _opened: set[Path] = set()  # by this process, in which DuckDB would let one file be opened twice

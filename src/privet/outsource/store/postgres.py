@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from privet._types import Ints
 from privet.errors import MissingDependency, OutsourceError, ParameterError, Unavailable
-from privet.outsource.store.sessions import BLOCK
 from privet.outsource.store.sql import SqlStore
 from privet.outsource.store.staging import stage
-from privet.outsource.store.tables import INDEXES, NUMBERS, cell_names, create_statements
-from privet.typed import Ints
+from privet.outsource.store.tables import BLOCK, INDEXES, NUMBERS, cell_names, create_statements
 
 if TYPE_CHECKING:
     import psycopg

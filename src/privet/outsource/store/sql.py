@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from privet.domain.tree import Tree
 from privet.errors import NotThere, OutsourceError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.store import changes, trees
+from privet.outsource.store import changes
+from privet.outsource.store import tables as trees
 from privet.outsource.store.base import (
     Change,
     Changed,
@@ -32,9 +34,7 @@ from privet.outsource.store.base import (
     Training,
     TreeSettings,
 )
-from privet.outsource.store.sessions import Transaction
-from privet.outsource.store.tables import FORMAT, OWNERS, cell_names
-from privet.tree import Tree
+from privet.outsource.store.tables import FORMAT, OWNERS, Transaction, cell_names
 
 _SUMMARY = (
     "SELECT t.id, t.made, t.splits, t.leaf_size, t.max_depth, l.n_leaves, l.largest, t.changed "

@@ -14,15 +14,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privet._types import Ints
 from privet.errors import OutsourceError
-from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import codes_of
-from privet.outsource.diversity import find_undiverse_groups
+from privet.outsource.anatomy import Anatomy, codes_of, find_undiverse_groups
 from privet.outsource.files import ANATOMY, IDENTIFIERS, VALUES, read_seal
-from privet.outsource.store.checks import MAX_ESEQ, fits, is_storable
-from privet.outsource.store.sessions import BLOCK
-from privet.outsource.store.tables import FORMAT, NUMBERS, OWNERS, cell_names, create_statements
-from privet.typed import Ints
+from privet.outsource.store.tables import (
+    BLOCK,
+    FORMAT,
+    MAX_ESEQ,
+    NUMBERS,
+    OWNERS,
+    cell_names,
+    create_statements,
+    fits,
+    is_storable,
+)
 
 if TYPE_CHECKING:
     import duckdb

@@ -5,6 +5,8 @@ down.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -42,3 +44,28 @@ def _format_rounded(amount: Fraction, *, upwards: bool) -> str:
     digits = math.ceil(scaled) if upwards else math.floor(scaled)
     short = Decimal(digits).scaleb(-places).normalize()
     return f"{short:f}" if -6 < size < 12 else f"{short:e}"
+
+
+# Bars: parts of a whole, as percentages of their width.
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One part of a bar: where it begins, how wide it is, and its tone."""
+
+    x: float
+    width: float
+    tone: str
+
+
+def stack_segments(whole: Fraction, parts: Iterable[tuple[str, Fraction]]) -> list[Segment]:
+    """Parts beside each other. Parts that exceed the whole (a cap may be lowered) fill the bar."""
+    listed = [(tone, part) for tone, part in parts if part > 0]
+    full = max(whole, sum((part for _, part in listed), Fraction(0)))
+    segments, x = [], 0.0
+    for tone, part in listed:
+        width = float(part / full) * 100
+        # a sliver can still be seen
+        segments.append(Segment(round(x, 3), round(max(width, 0.3), 3), tone))
+        x += width
+    return segments

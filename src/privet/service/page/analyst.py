@@ -8,19 +8,91 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from privet.budget import Budget
+from privet.accounting.cost import Budget, Cost, Unit, parse_exact
+from privet.accounting.ledger import Ledger, Receipt, left
+from privet.accounting.ledger.base import compute_remaining
+from privet.accounting.ledger.reservations import held_by
+from privet.domain import Attribute, Categorical, Schema, text_of
 from privet.errors import ParameterError, PrivetError
-from privet.ledger import Ledger, Receipt, left
-from privet.ledger.base import compute_remaining
-from privet.ledger.reservations import held_by
-from privet.schema import Attribute, Categorical, Schema, text_of
 from privet.service.accounts import Grant, RegisteredDataset
-from privet.service.home import ServiceState
-from privet.service.page.aside import OpenReservation, list_open_reservations
-from privet.service.page.bars import Segment, stack_segments
-from privet.service.page.listing import Filter, Listing, make_listing
-from privet.service.page.plan import PlanCost, PlanForm, estimate
+from privet.service.page.amounts import Segment, stack_segments
+from privet.service.page.listing import (
+    Filter,
+    Listing,
+    OpenReservation,
+    list_open_reservations,
+    make_listing,
+)
+from privet.service.state import ServiceState
 from privet.text import escape_invisible
+
+# What a plan would cost: so many questions, each at a price. Charges nothing, and looks at no
+# table.
+
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class PlanForm:
+    """As the form says it: texts, so that what was typed can be shown again. ``price`` is in
+    ``unit``, each, for one row.
+    """
+
+    dataset: str = ""
+    questions: str = "10"
+    price: str = "0.05"
+    unit: str = "epsilon"
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> PlanForm | None:
+        """From the query of an address, if it has one."""
+        if not query.get("plan"):
+            return None
+        unit = query.get("unit", "epsilon")
+        return cls(
+            query["plan"],
+            query.get("questions", "").strip(),
+            query.get("price", "").strip(),
+            "rho" if unit == "rho" else "epsilon",
+        )
+
+
+@dataclass(frozen=True)
+class PlanCost:
+    """What a plan would cost for the declared neighbours, in both currencies, beside what is left
+    in the cap's.
+    """
+
+    plan: PlanForm
+    cost: Cost
+    unit: Unit
+    amount: Fraction | None
+    left: Fraction
+    most: int | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether all of it could be asked."""
+        return self.amount is not None and self.amount <= self.left
+
+
+def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> PlanCost:
+    """The cost of a plan. ``most`` is how many such questions could be asked."""
+    count = (
+        int(plan.questions)
+        if plan.questions.isascii() and plan.questions.isdigit() and len(plan.questions) < 8
+        else 0
+    )
+    if not 1 <= count <= _MOST:
+        raise ParameterError(f"the number of questions must be an integer from 1 to {_MOST}")
+    each = parse_exact("price", plan.price)
+    one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
+    cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)
+    price = one.amount(unit)
+    return PlanCost(
+        plan, cost, unit, cost.amount(unit), left, None if price is None else int(left / price)
+    )
+
 
 #: How many values of an attribute are listed.
 _VALUES = 24

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from urllib.parse import urlencode
 
-from privet.budget import Cost
+from privet.accounting.cost import Cost
+from privet.accounting.ledger import Entry, Ledger
+from privet.accounting.ledger.base import add
+from privet.accounting.ledger.reservations import IDLE, Reservation
 from privet.errors import ParameterError
-from privet.ledger import Entry, Ledger
-from privet.ledger.base import add
 
 LINES = 50
 STATES = {"": "all", "answered": "answered", "unanswered": "without an answer"}
@@ -158,3 +160,38 @@ def _check_day(name: str, text: str) -> None:
         good = False
     if not good:
         raise ParameterError(f"{name} must be a day such as 2026-01-31")
+
+
+# What is set aside for fits: by whom, since when, until when, and how to cancel it.
+
+
+@dataclass(frozen=True)
+class OpenReservation:
+    """An open reservation. ``expires`` is when it ends if nobody uses it, and ``cancel`` is what
+    the reader of the page types to end it now.
+    """
+
+    reservation: Reservation
+    expires: datetime
+    cancel: str
+
+
+def list_open_reservations(ledger: Ledger, analyst: str | None = None) -> list[OpenReservation]:
+    """What is set aside now, newest first: of one analyst, as they may see it, or of all."""
+    ledger.expire()  # what is idle is free for the next charge, and is shown so
+    listed: Sequence[Reservation] = ledger.reservations(analyst=analyst, open_only=True)
+    return [
+        OpenReservation(
+            one,
+            datetime.fromisoformat(one.touched) + IDLE,
+            _owners_command(one) if analyst is None else f"curator.cancel_reservation({one.key!r})",
+        )
+        for one in reversed(listed)
+    ]
+
+
+def _owners_command(one: Reservation) -> str:
+    words = ["privet", "curator", "cancel", one.analyst, one.key]
+    if one.analyst.startswith("-") or one.key.startswith("-"):
+        words.insert(3, "--")  # they are no options
+    return shlex.join(words)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from experiments.papers.exact import grow_id3
 from privet.errors import ParameterError
-from tests.trees.exact import oracle
-from tests.trees.exact.tables import (
+from tests.learners.baselines import oracle
+from tests.learners.baselines.tables import (
     Table,
     accuracy,
     assert_counts_are_those_of_the_rows,
@@ -99,7 +99,7 @@ def test_a_level_in_pieces_is_the_same_level(monkeypatch: pytest.MonkeyPatch) ->
     codes = [random.integers(0, 3, 400).astype(np.uint8) for _ in range(5)]
     classes = random.integers(0, 3, 400)
     whole = grow_id3(categorical(3, 3, 3, 3, 3, n_classes=3), codes, classes)
-    monkeypatch.setattr("privet.trees.exact.level.MAX_TABLE", 30)
+    monkeypatch.setattr("privet.learners.baselines.growing.MAX_TABLE", 30)
     assert nested(grow_id3(whole.schema, codes, classes)) == nested(whole)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from experiments.papers.exact import grow_random
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import SeededBits, SystemBits, unlock_test_seeds
-from tests.trees.exact.tables import (
+from tests.learners.baselines.tables import (
     Table,
     assert_counts_are_those_of_the_rows,
     categorical,

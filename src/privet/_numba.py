@@ -1,0 +1,95 @@
+"""Loops compiled by Numba, kept on disk for the next process, and never used once any source of
+ours has changed.
+
+Numba alone keeps a compiled function until the file changes in which it stands. What the function
+takes from other files (constants, other functions, the order of fields) is compiled into it, and
+would be the old: machine code that reads arrays of another layout. So what is compiled is kept in a
+folder that is named for the content of all sources that loops are in, or take something from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, overload
+
+from numba import config, njit
+
+Loop = Callable[..., Any]
+#: The rooms that loops are in, and take something from, beside the modules that stand alone.
+ROOMS = ("tables", "mechanisms", "domain")
+_KEPT = 3  # folders: of this version, and of those before
+
+
+@overload
+def compile_kernel(function: Loop, /) -> Loop: ...
+@overload
+def compile_kernel(**options: Any) -> Callable[[Loop], Loop]: ...
+def compile_kernel(function: Any = None, **options: Any) -> Any:
+    """Compile a function; it runs without the interpreter lock, so that plain threads use all
+    cores.
+    """
+    if function is None:
+        return lambda one: compile_kernel(one, **options)
+    before = config.CACHE_DIR
+    # read where a function is decorated; those of other libraries are kept elsewhere
+    config.CACHE_DIR = _find_cache_folder()
+    try:
+        return njit(nogil=True, cache=True, **options)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+@cache
+def _find_cache_folder() -> str:
+    """A folder for this content of our sources, where one can be written; otherwise where Numba
+    keeps things.
+    """
+    name = f"privet-{_hash_sources(Path(__file__).parent)}"
+    for base in _list_cache_bases():
+        try:
+            (base / name).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=base / name):
+                pass
+        except OSError:
+            continue
+        os.utime(base / name)
+        _tidy(base)
+        return str(base / name)
+    return str(config.CACHE_DIR)
+
+
+def _list_cache_bases() -> Iterator[Path]:
+    if config.CACHE_DIR:
+        yield Path(config.CACHE_DIR)
+    yield Path(__file__).parent / "__pycache__"
+    yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "privet"
+
+
+def _hash_sources(package: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(
+        [
+            *package.glob("*.py"),
+            *(path for room in ROOMS for path in (package / room).rglob("*.py")),
+        ]
+    ):
+        digest.update(f"{path.relative_to(package)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:24]
+
+
+def _tidy(base: Path) -> None:
+    """Remove folders of older versions."""
+    folders = sorted(
+        (one for one in base.glob("privet-*") if one.is_dir()),
+        key=lambda one: one.stat().st_mtime,
+        reverse=True,
+    )
+    for old in folders[_KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)

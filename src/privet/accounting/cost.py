@@ -1,0 +1,229 @@
+"""What privacy costs, exactly.
+
+A :class:`Cost` is held in exact rationals and in two currencies at once: pure epsilon, and zCDP rho
+(Bun and Steinke 2016). It is stated for adding or removing **one row**:
+
+- sequential composition adds: ``a + b``;
+- parallel composition over disjoint cells or disjoint people takes the maximum: ``parallel(a, b)``;
+- m rows per person multiply epsilon by m and rho by m**2 (group privacy), and replacing one row is
+  removing one and adding one: epsilon times 2, rho times 4. :meth:`Cost.promised` does both.
+
+A :class:`Budget` is a cap in one of the two currencies.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Any, Literal
+
+from privet.accounting.conversion import epsilon_for as epsilon_for
+from privet.accounting.conversion import rho_for as rho_for
+from privet.domain import Schema
+from privet.errors import ParameterError, PrivacyError
+
+Number = int | float | str | Decimal | Fraction
+Unit = Literal["epsilon", "rho"]
+
+
+def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
+    """The positive rational that a person means: ``0.1`` is one tenth, not the nearest binary
+    fraction.
+
+    Args:
+        name: the parameter's name, for the message.
+        value: a whole number, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
+            read as the shortest decimal that denotes it.
+        zero: whether zero is allowed.
+    """
+    try:
+        if isinstance(value, str | Decimal):
+            # as a Fraction is written
+            fraction = isinstance(value, str) and re.fullmatch(r"[0-9]{1,130}/[0-9]{1,130}", value)
+            size = (
+                0
+                if fraction
+                else Decimal(
+                    value.partition("/")[0] if isinstance(value, str) else value
+                ).adjusted()
+            )
+            if abs(size) > 60 or (len(str(value)) > 60 and not fraction):
+                raise ValueError  # "1e999999999" would be computed in full
+            number = Fraction(value)
+        elif isinstance(value, bool) or not isinstance(
+            value, int | float | Fraction | Integral | Real
+        ):
+            raise ValueError
+        elif isinstance(value, Rational):  # whole numbers of NumPy too
+            number = Fraction(int(value.numerator), int(value.denominator))
+        else:
+            number = Fraction(repr(float(value)))
+    except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
+        number = Fraction(-1)
+    if max(abs(number.numerator), number.denominator).bit_length() > 400:
+        raise ParameterError(f"{name} must be a number of at most 120 digits")
+    if number < 0 or (number == 0 and not zero):
+        bound = "zero or more" if zero else "above zero"
+        raise ParameterError(f"{name} must be a finite number {bound}, got {value!r}")
+    return number
+
+
+def parse_fraction(text: object) -> Fraction:
+    """The fraction that was written as text, of up to 1000 digits; a ValueError for anything else,
+    such as "1e999999999".
+    """
+    if (
+        not isinstance(text, str)
+        or not re.fullmatch(r"[0-9]{1,1000}(/[0-9]{1,1000})?", text)
+        or re.search(r"/0*$", text)
+    ):
+        raise ValueError("this is no written fraction")
+    return Fraction(text)
+
+
+def is_infinite(epsilon: object) -> bool:
+    """Whether this epsilon means "no noise"."""
+    return isinstance(epsilon, float | Decimal) and epsilon == math.inf
+
+
+def parse_epsilon(name: str, value: Number) -> Fraction:
+    """Like :func:`exact`, with a message of its own for infinity."""
+    if is_infinite(value):
+        raise PrivacyError(
+            f"{name} = inf means no noise; it is refused unless the owner declares the table public"
+        )
+    return parse_exact(name, value)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A privacy loss under adding or removing one row. ``epsilon`` None: no pure guarantee is
+    given, only rho.
+    """
+
+    epsilon: Fraction | None
+    rho: Fraction
+
+    @classmethod
+    def pure(cls, epsilon: Number) -> Cost:
+        """A pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016,
+        proposition 1.4).
+        """
+        value = parse_epsilon("epsilon", epsilon)
+        return cls(value, value**2 / 2)
+
+    @classmethod
+    def bounded_range(cls, epsilon: Number) -> Cost:
+        """The exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 / 8)-zCDP
+        (Cesar and Rogers 2021).
+        """
+        value = parse_epsilon("epsilon", epsilon)
+        return cls(value, value**2 / 8)
+
+    @classmethod
+    def concentrated(cls, rho: Number) -> Cost:
+        """A zCDP guarantee without a pure one, such as Gaussian noise."""
+        return cls(None, parse_exact("rho", rho))
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Cost", self.epsilon, self.rho)
+
+    def __add__(self, other: Cost) -> Cost:
+        """Sequential composition."""
+        epsilon = (
+            None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        )
+        return Cost(epsilon, self.rho + other.rho)
+
+    def promised(self, schema: Schema) -> Cost:
+        """The same loss, for the neighbours that the schema declares: a person of several rows,
+        added or replaced.
+        """
+        return self.for_neighbours(schema.rows_per_person, schema.neighbours)
+
+    def for_neighbours(self, rows_per_person: int, neighbours: str) -> Cost:
+        """The same loss for a person of so many rows, added or removed, or replaced."""
+        factor = rows_per_person * (2 if neighbours == "replace" else 1)
+        return Cost(None if self.epsilon is None else self.epsilon * factor, self.rho * factor**2)
+
+    def amount(self, unit: Unit) -> Fraction | None:
+        """The loss in one currency; None where it has no finite amount."""
+        return self.epsilon if unit == "epsilon" else self.rho
+
+    def __str__(self) -> str:
+        rho = f"rho {float(self.rho):.6g}"
+        return rho if self.epsilon is None else f"epsilon {float(self.epsilon):.6g} ({rho})"
+
+
+NOTHING = Cost(Fraction(0), Fraction(0))
+
+
+def compose_sequentially(costs: Iterable[Cost]) -> Cost:
+    """The cost of all of them on the same people."""
+    return sum(costs, NOTHING)
+
+
+def compose_in_parallel(costs: Iterable[Cost]) -> Cost:
+    """The cost of all of them on disjoint people or disjoint cells."""
+    listed = list(costs)
+    epsilons = [cost.epsilon for cost in listed]
+    known = [epsilon for epsilon in epsilons if epsilon is not None]
+    return Cost(
+        max(known, default=Fraction(0)) if len(known) == len(epsilons) else None,
+        max((cost.rho for cost in listed), default=Fraction(0)),
+    )
+
+
+@dataclass(frozen=True, init=False)
+class Budget:
+    """A cap on what may be spent: pure epsilon, or zCDP rho.
+
+    ``Budget(1)``, ``Budget("1/3")``, ``Budget(rho=0.05)``, ``Budget(1, delta=1e-6)``: the last is
+    the largest rho (to eight digits) that implies (epsilon, delta)-differential privacy.
+    """
+
+    amount: Fraction
+    unit: Unit
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+        delta: Number | None = None,
+    ) -> None:
+        if (epsilon is None) == (rho is None):
+            raise ParameterError("Budget: give either epsilon or rho")
+        if rho is not None:
+            if delta is not None:
+                raise ParameterError("Budget: delta goes with epsilon, not with rho")
+            amount, unit = parse_exact("rho", rho, zero=True), "rho"
+        else:
+            assert epsilon is not None  # as rho is None
+            if delta is None:
+                amount, unit = parse_exact("epsilon", epsilon, zero=True), "epsilon"
+            else:
+                amount, unit = (
+                    rho_for(parse_exact("epsilon", epsilon), parse_exact("delta", delta)),
+                    "rho",
+                )
+        object.__setattr__(self, "amount", amount)
+        object.__setattr__(self, "unit", unit)
+
+    def matches(self, other: Budget) -> bool:
+        """Return whether both mean the same cap: exactly, or in rho to eight digits.
+
+        A budget of (epsilon, delta) is kept as rho, whose last digits differ between versions.
+        """
+        if self.unit != other.unit or self.unit == "epsilon":
+            return self == other
+        return abs(self.amount - other.amount) <= max(self.amount, other.amount) / 10**8
+
+    def __str__(self) -> str:
+        return f"{self.unit} {float(self.amount):.6g}"

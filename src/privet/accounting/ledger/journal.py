@@ -1,0 +1,371 @@
+"""The lines of a ledger. Each carries the hash of itself and of the line before, so that none can
+be changed unnoticed.
+
+A line's hash is SHA-256 over the hash of the line before (for the first: the ledger's identity, 64
+random hexadecimal digits) followed by the line's fields in order, each as ``<bytes of
+UTF-8>:<text>,``. So a line fixes everything before it: who knows one hash can tell whether the
+history that led to it is still the same.
+
+``more`` is hashed as the last field where it is not empty. Lines without it, which are all that
+version 0.1 wrote, have the hashes that they always had.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from privet._types import Json
+from privet.accounting.cost import Budget, Cost, parse_fraction
+from privet.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One charge. ``number`` is its line in the journal; ``key`` and ``request`` say which request
+    of the analyst it paid for.
+
+    ``reservation`` is the line of the reservation that it was paid from (0: none), and ``asked``
+    describes the question to people.
+    """
+
+    number: int
+    time: str
+    dataset: str
+    analyst: str
+    what: str
+    cost: Cost
+    key: str = ""
+    request: str = ""
+    hash: str = ""
+    reservation: int = 0
+    asked: str = ""
+
+
+@dataclass(frozen=True)
+class JournalEntry:
+    """One line as it is stored. Amounts are written fractions; an empty one means that there is
+    none.
+
+    A line of kind "cap" sets the cap of a data set, or of one analyst on it (no analyst: of the
+    data set), in one of the two units. A line of kind "reserve" sets an amount aside, in one of the
+    two units, and one of kind "close" ends that reservation.
+
+    ``more`` is a JSON object as :func:`written_more` writes it, or empty. It may hold:
+
+    - in a charge, ``reservation`` (the number of its line), ``asked`` (the question in words),
+      ``neighbours`` and ``rows_per_person``;
+    - in a reservation, ``schema`` (the fingerprint), ``neighbours`` and ``rows_per_person``;
+    - in a close, ``reservation``, ``why``, and ``claimed_model`` (the digest of a model, as the
+      analyst claims it).
+    """
+
+    number: int
+    time: str
+    kind: str
+    dataset: str
+    analyst: str
+    what: str
+    epsilon: str
+    rho: str
+    key: str
+    request: str
+    hash: str
+    more: str = ""
+
+    def hashed(self, before: str) -> str:
+        """The hash that this line must have after a line with the hash ``before``."""
+        *values, _, more = astuple(self)
+        texts = [str(value) for value in ([*values, more] if more else values)]
+        written = "".join(f"{len(text.encode())}:{text}," for text in texts)
+        return hashlib.sha256(f"{before}{written}".encode()).hexdigest()
+
+    @property
+    def particulars(self) -> dict[str, Any]:
+        """``more`` as an object; a ValueError where it is none."""
+        return parse_particulars(self.more)
+
+    @property
+    def entry(self) -> Entry:
+        """As a charge."""
+        cost = Cost(
+            parse_fraction(self.epsilon) if self.epsilon else None, parse_fraction(self.rho)
+        )
+        return Entry(
+            self.number,
+            self.time,
+            self.dataset,
+            self.analyst,
+            self.what,
+            cost,
+            self.key,
+            self.request,
+            self.hash,
+            *charge_particulars(self.particulars),
+        )
+
+    @property
+    def budget(self) -> Budget:
+        """As a cap, or as the amount of a reservation."""
+        return (
+            Budget(parse_fraction(self.epsilon))
+            if self.epsilon
+            else Budget(rho=parse_fraction(self.rho))
+        )
+
+
+@dataclass(frozen=True)
+class Books:
+    """A ledger at one moment, as it is stored: its lines, and the caps, totals, reservations and
+    facts that must follow from them.
+
+    Caps and totals are by data set and analyst (no analyst: of the data set); a cap is text such as
+    "epsilon 1/3". Reservations are by line, as rows of (data set, analyst, unit, reserved, charged,
+    touched, state, closing line). Facts are by data set: neighbours and rows per person.
+    """
+
+    lines: list[JournalEntry]
+    caps: dict[tuple[str, str], str]
+    spent: dict[tuple[str, str], tuple[str | None, str]]
+    reservations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    facts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def read(
+        cls,
+        lines: list[JournalEntry],
+        caps: Iterable[Sequence[Any]],
+        spent: Iterable[Sequence[Any]],
+        reservations: Iterable[Sequence[Any]] = (),
+        facts: Iterable[Sequence[Any]] = (),
+    ) -> Books:
+        """From rows of (data set, analyst, unit, amount), of (data set, analyst, epsilon, rho), of
+        reservations with their number first, and of (data set, neighbours, rows per person).
+        """
+        by_account = {
+            (dataset, analyst): f"{unit} {amount}" for dataset, analyst, unit, amount in caps
+        }
+        return cls(
+            lines,
+            by_account,
+            {(dataset, analyst): (epsilon, rho) for dataset, analyst, epsilon, rho in spent},
+            {row[0]: tuple(row[1:]) for row in reservations},
+            {row[0]: tuple(row[1:]) for row in facts},
+        )
+
+
+def charge_line(
+    before: str,
+    number: int,
+    dataset: str,
+    analyst: str,
+    what: str,
+    cost: Cost,
+    key: str = "",
+    request: str = "",
+    time: str = "",
+    more: str = "",
+) -> JournalEntry:
+    """The next line, for a charge."""
+    epsilon = "" if cost.epsilon is None else str(cost.epsilon)
+    amounts = (epsilon, str(cost.rho))
+    line = JournalEntry(
+        number, time or now(), "charge", dataset, analyst, what, *amounts, key, request, "", more
+    )
+    return _chain_line(before, line)
+
+
+def cap_line(
+    before: str, number: int, dataset: str, analyst: str | None, budget: Budget
+) -> JournalEntry:
+    """The next line, for a cap."""
+    what, amounts = f"cap: {budget}", _format_budget(budget)
+    return _chain_line(
+        before,
+        JournalEntry(number, now(), "cap", dataset, analyst or "", what, *amounts, "", "", ""),
+    )
+
+
+def reserve_line(
+    before: str,
+    number: int,
+    dataset: str,
+    analyst: str,
+    what: str,
+    budget: Budget,
+    key: str,
+    request: str,
+    more: str,
+) -> JournalEntry:
+    """The next line, for a reservation."""
+    amounts = _format_budget(budget)
+    line = JournalEntry(
+        number, now(), "reserve", dataset, analyst, what, *amounts, key, request, "", more
+    )
+    return _chain_line(before, line)
+
+
+def close_line(
+    before: str, number: int, dataset: str, analyst: str, what: str, more: str
+) -> JournalEntry:
+    """The next line, for the end of a reservation. It has no key: that of the reservation stays
+    taken.
+    """
+    return _chain_line(
+        before,
+        JournalEntry(number, now(), "close", dataset, analyst, what, "", "", "", "", "", more),
+    )
+
+
+def _format_budget(budget: Budget) -> tuple[str, str]:
+    return (str(budget.amount), "") if budget.unit == "epsilon" else ("", str(budget.amount))
+
+
+def _chain_line(before: str, line: JournalEntry) -> JournalEntry:
+    return replace(line, hash=line.hashed(before))
+
+
+def format_particulars(particulars: Mapping[str, Any]) -> str:
+    """Return what else is known of a line as canonical JSON: sorted, without spaces; empty for
+    nothing.
+    """
+    if not particulars:
+        return ""
+    return json.dumps(particulars, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def parse_particulars(more: str) -> dict[str, Any]:
+    """The particulars of a line; a ValueError for text that :func:`written_more` never writes."""
+    if more == "":
+        return {}
+    try:
+        particulars = json.loads(more)
+    except RecursionError:  # in a damaged file anything may stand there
+        raise ValueError("these are no particulars of a line") from None
+    if not isinstance(particulars, dict) or format_particulars(particulars) != more:
+        raise ValueError("these are no particulars of a line")
+    return particulars
+
+
+def charge_particulars(particulars: Mapping[str, Any]) -> tuple[int, str]:
+    """The reservation that a charge was paid from, and what it asked in words."""
+    reservation, asked = particulars.get("reservation", 0), particulars.get("asked", "")
+    if not isinstance(reservation, int) or not isinstance(asked, str):
+        raise ValueError("these are no particulars of a charge")
+    return reservation, asked
+
+
+def format_cost(cost: Cost) -> tuple[str | None, str]:
+    """A total as it is stored."""
+    return None if cost.epsilon is None else str(cost.epsilon), str(cost.rho)
+
+
+def new_identity() -> str:
+    """The identity of a new ledger."""
+    return secrets.token_hex(32)
+
+
+def now() -> str:
+    """The time in a line."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def current_or_latest_time(latest: str) -> str:
+    """The time by which reservations expire: the clock's, but never before the ledger's latest."""
+    return max(now(), latest)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What an answer carries to prove its line: the ledger, the line's number and hash, and the
+    SHA-256 of the answer (if there is one).
+    """
+
+    ledger: str
+    number: int
+    hash: str
+    answer: str = ""
+
+    def __str__(self) -> str:
+        return f"privet-receipt-1.{self.ledger}.{self.number}.{self.hash}.{self.answer}"
+
+    @classmethod
+    def of(cls, ledger: str, entry: Entry, answer: bytes | None) -> Receipt:
+        """The receipt of a charge, and of its answer where there is one."""
+        return cls(
+            ledger,
+            entry.number,
+            entry.hash,
+            "" if answer is None else hashlib.sha256(answer).hexdigest(),
+        )
+
+    @classmethod
+    def read(cls, text: str) -> Receipt:
+        """From its text."""
+        found = re.fullmatch(
+            r"privet-receipt-1\.([0-9a-f]{64})\.([0-9]{1,18})\.([0-9a-f]{64})\.([0-9a-f]{64}|)",
+            text.strip(),
+        )
+        if found is None:
+            raise ParameterError(
+                "a receipt must be text such as privet-receipt-1.LEDGER.NUMBER.HASH.ANSWER, as an "
+                "answer carries it"
+            )
+        return cls(found[1], int(found[2]), found[3], found[4])
+
+
+# Costs and ledger entries as JSON, and back. Amounts are written fractions, so that nothing is
+# rounded on the way.
+
+
+def cost_to(cost: Cost) -> Json:
+    """A cost; no epsilon where there is no pure guarantee."""
+    return {"epsilon": None if cost.epsilon is None else str(cost.epsilon), "rho": str(cost.rho)}
+
+
+def cost_from(data: Mapping[str, Any]) -> Cost:
+    """A cost."""
+    return Cost(
+        None if data["epsilon"] is None else parse_fraction(data["epsilon"]),
+        parse_fraction(data["rho"]),
+    )
+
+
+def entry_to(entry: Entry) -> Json:
+    """An entry of the ledger, as its analyst may see it. What version 0.1 does not know is there
+    only where it says something.
+    """
+    more: Json = {"reservation": entry.reservation} if entry.reservation else {}
+    if entry.asked:
+        more["asked"] = entry.asked
+    return {
+        "number": entry.number,
+        "time": entry.time,
+        "dataset": entry.dataset,
+        "analyst": entry.analyst,
+        "what": entry.what,
+        "cost": cost_to(entry.cost),
+        "key": entry.key,
+        "hash": entry.hash,
+        **more,
+    }
+
+
+def entry_from(data: Mapping[str, Any]) -> Entry:
+    """An entry of the ledger."""
+    texts = {
+        name: str(data[name]) for name in ("time", "dataset", "analyst", "what", "key", "hash")
+    }
+    return Entry(
+        number=int(data["number"]),
+        cost=cost_from(data["cost"]),
+        reservation=int(data.get("reservation", 0)),
+        asked=str(data.get("asked", "")),
+        **texts,
+    )

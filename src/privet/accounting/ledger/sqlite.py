@@ -1,0 +1,624 @@
+"""A durable ledger in one SQLite file, shared by processes of one machine."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+
+from privet.accounting.cost import NOTHING, Budget, Cost, parse_fraction
+from privet.accounting.ledger.base import check_cap, check_cost, fit_charge, require_same_charge
+from privet.accounting.ledger.journal import (
+    Books,
+    Entry,
+    JournalEntry,
+    cap_line,
+    charge_line,
+    close_line,
+    current_or_latest_time,
+    format_cost,
+    new_identity,
+    parse_particulars,
+    reserve_line,
+)
+from privet.accounting.ledger.reservations import (
+    Reservation,
+    State,
+    Wanted,
+    check_asked,
+    check_charge,
+    check_close,
+    check_stated_facts,
+    check_why,
+    committed_by,
+    describe_closing,
+    facts_in,
+    format_charge_particulars,
+    held_by,
+    idle_since,
+)
+from privet.accounting.ledger.sqlite_files import (
+    VERSION,
+    SQLiteConnections,
+    make_tables,
+    upgrade_journal,
+)
+from privet.accounting.ledger.verify import problems_of
+from privet.errors import LedgerError, ParameterError, PrivetError
+
+_EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
+
+_APPLICATION_ID = 0x50726976  # "Priv"
+_RESTORE = "put a backup in its place, and lower the caps by what was spent since it was made"
+_COLUMNS = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash, more"
+_STATE = "unit, reserved, charged, touched, state, closed"
+
+
+class SQLiteLedger:
+    """A durable ledger in one SQLite file, shared by processes of one machine.
+
+    A charge is one transaction that is on disk (WAL, synchronous=FULL) before :meth:`charge`
+    returns, and takes the write lock before it reads what was spent, so that concurrent charges
+    never overspend.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        self.identity = ""
+        self._whole = True  # while it is made
+        self._file: int | None = None  # which file it is, once it is open
+        self._connections = SQLiteConnections()
+        with self._connected() as connection:
+            try:
+                tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                identity = connection.execute("PRAGMA application_id").fetchone()[0]
+                if tables and identity != _APPLICATION_ID:
+                    raise LedgerError(f"{self.path} is an SQLite file, but not a Privet ledger")
+                with self._transaction():
+                    self._make(connection)
+                self.identity = _read_sqlite_identity(connection)
+                self._whole = False  # until somebody has looked, before the first charge
+            except sqlite3.Error as error:
+                raise LedgerError(f"cannot open ledger {self.path}: {error}") from None
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        """Make the tables, or bring them from an older version to this one."""
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version not in range(VERSION + 1):
+            raise LedgerError(
+                f"ledger {self.path} has version {version}, this Privet reads versions 1 to "
+                f"{VERSION}"
+            )
+        if version == VERSION:
+            return
+        # a new file has nothing in it
+        if version == 0 and connection.execute("PRAGMA page_count").fetchone()[0] > 1:
+            raise LedgerError(f"ledger {self.path} is damaged: it has no version; {_RESTORE}")
+        if version == 2:
+            upgrade_journal(connection)
+        else:
+            make_tables(connection)
+            connection.execute("INSERT INTO ledger VALUES (?)", (new_identity(),))
+        if version == 1:
+            self._upgrade(connection)
+        connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={VERSION}")
+
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        """Version 1 had charges without hashes, and caps without a history."""
+        old = connection.execute(
+            "SELECT time, dataset, analyst, what, epsilon, rho FROM entries ORDER BY number"
+        ).fetchall()
+        for time, dataset, analyst, what, epsilon, rho in old:
+            cost = _cost_from_text(epsilon, rho)
+            self._append(
+                connection,
+                charge_line(*self._head(connection), dataset, analyst, what, cost, time=time),
+            )
+        for dataset, analyst, amount, unit in connection.execute(
+            "SELECT dataset, analyst, amount, unit FROM caps"
+        ).fetchall():
+            budget = Budget(**{unit: parse_fraction(amount)})
+            self._append(
+                connection, cap_line(*self._head(connection), dataset, analyst or None, budget)
+            )
+        connection.execute("DROP TABLE entries")
+
+    def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
+        with self._transaction() as connection:
+            check_cap(self._read_cap(connection, dataset, None), dataset, budget, analyst)
+            self._set_cap(connection, dataset, budget, analyst)
+
+    def open_cap(self, dataset: str, budget: Budget) -> Budget:
+        with self._transaction() as connection:
+            check_cap(None, dataset, budget, None)
+            there = self._read_cap(connection, dataset, None)
+            if there is None:
+                self._set_cap(connection, dataset, budget, None)
+            return there or budget
+
+    def _set_cap(
+        self, connection: sqlite3.Connection, dataset: str, budget: Budget, analyst: str | None
+    ) -> None:
+        self._append(connection, cap_line(*self._head(connection), dataset, analyst, budget))
+        connection.execute(
+            (
+                "INSERT INTO caps VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET amount = "
+                "excluded.amount, unit = excluded.unit"
+            ),
+            (dataset, analyst or _EVERYONE, str(budget.amount), budget.unit),
+        )
+
+    def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
+        with self._connected() as connection:
+            return self._read_cap(connection, dataset, analyst)
+
+    def charge(
+        self,
+        dataset: str,
+        analyst: str,
+        cost: Cost,
+        what: str,
+        *,
+        key: str = "",
+        request: str = "",
+        reservation: str = "",
+        asked: str = "",
+        schema: str = "",
+        neighbours: str = "",
+        rows_per_person: int = 0,
+    ) -> Entry:
+        check_cost(cost)
+        check_asked(asked)
+        stated = check_stated_facts(neighbours, rows_per_person)
+        self.expire()
+        with self._transaction() as connection:
+            keyed = self._keyed(connection, analyst, key)
+            if keyed is not None:
+                return require_same_charge(keyed, request)
+            within = None
+            if reservation:
+                there = self._reservation(connection, analyst, reservation)
+                facts = {**({"schema": schema} if schema else {}), **stated}
+                within = check_charge(there, reservation, dataset, analyst, cost, facts)
+            open_ones = [] if within else self._reservations(connection, dataset, open_only=True)
+            for who in (None, analyst):
+                total = fit_charge(
+                    self._read_cap(connection, dataset, who),
+                    self._read_spent(connection, dataset, who),
+                    cost,
+                    dataset,
+                    who,
+                    held_by(open_ones, who),
+                )
+                connection.execute(
+                    (
+                        "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET epsilon = "
+                        "excluded.epsilon, rho = excluded.rho"
+                    ),
+                    (dataset, who or _EVERYONE, *format_cost(total)),
+                )
+            more = format_charge_particulars(
+                asked, stated, self._facts(connection, dataset), within
+            )
+            line = charge_line(
+                *self._head(connection), dataset, analyst, what, cost, key, request, more=more
+            )
+            self._append(connection, line)
+            if within:
+                self._keep(connection, within.after_charge(cost, self._latest(connection)))
+        return line.entry
+
+    def charged(self, analyst: str, key: str) -> Entry | None:
+        with self._connected() as connection:
+            line = self._keyed(connection, analyst, key)
+            return None if line is None or line.kind != "charge" else line.entry
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        budget: Budget,
+        what: str,
+        *,
+        key: str,
+        request: str,
+        schema: str,
+        neighbours: str,
+        rows_per_person: int,
+    ) -> Reservation:
+        wanted = Wanted(
+            dataset, analyst, budget, what, key, request, schema, neighbours, rows_per_person
+        )
+        self.expire()
+        with self._transaction() as connection:
+            keyed = self._keyed(connection, analyst, key)
+            if keyed is not None:
+                wanted.check_same(keyed)
+                return self._reservations(connection, number=keyed.number)[0]
+            who = (None, analyst)
+            wanted.check_room(
+                {one: self._read_cap(connection, dataset, one) for one in who},
+                {one: self._read_spent(connection, dataset, one) for one in who},
+                self._reservations(connection, dataset, open_only=True),
+            )
+            line = reserve_line(
+                *self._head(connection), dataset, analyst, what, budget, key, request, wanted.more
+            )
+            self._append(connection, line)
+            made = Reservation.opened(line, self._latest(connection))
+            self._keep(connection, made)
+        return made
+
+    def reservation(self, analyst: str, key: str) -> Reservation | None:
+        with self._reading() as connection:
+            return self._reservation(connection, analyst, key)
+
+    def reservations(
+        self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
+    ) -> list[Reservation]:
+        with self._reading() as connection:
+            return self._reservations(connection, dataset, analyst, open_only=open_only)
+
+    def close_reservation(
+        self, analyst: str, key: str, *, why: str = "done", model: str = ""
+    ) -> Reservation:
+        reason = check_why(why, model)
+        with self._transaction() as connection:
+            there = self._reservation(connection, analyst, key)
+            there = check_close(there, analyst, key, reason)
+            return self._close(connection, there, reason, model) if there.is_open else there
+
+    def expire(self) -> list[Reservation]:
+        # Mostly there are none, and nobody need wait for the write lock.
+        with self._connected() as connection:
+            if not self._idle(connection):
+                return []
+        with self._transaction() as connection:
+            idle = self._idle(connection)
+            return [
+                self._close(connection, self._reservations(connection, number=number)[0], "expired")
+                for number in idle
+            ]
+
+    def _idle(self, connection: sqlite3.Connection) -> list[int]:
+        """The lines of the open reservations that have expired."""
+        (oldest,) = connection.execute(
+            "SELECT min(touched) FROM reservations WHERE state = 'open'"
+        ).fetchone()
+        if oldest is None:
+            return []
+        rows = connection.execute(
+            "SELECT number FROM reservations WHERE state = 'open' AND touched <= ? ORDER BY number",
+            (idle_since(current_or_latest_time(self._latest(connection))),),
+        )
+        return [row[0] for row in rows.fetchall()]
+
+    def _close(
+        self, connection: sqlite3.Connection, there: Reservation, why: State, model: str = ""
+    ) -> Reservation:
+        line = close_line(*self._head(connection), *describe_closing(there, why, model))
+        self._append(connection, line)
+        closed = there.after_closing(line)
+        self._keep(connection, closed)
+        return closed
+
+    def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
+        with self._reading() as connection:
+            held = held_by(self._reservations(connection, dataset, open_only=True), analyst)
+            spent = self._read_spent(connection, dataset, analyst)
+            return committed_by(self._read_cap(connection, dataset, None), spent, held, dataset)
+
+    def facts(self, dataset: str) -> tuple[str, int] | None:
+        with self._connected() as connection:
+            return self._facts(connection, dataset)
+
+    def record(self, number: int, answer: bytes) -> bytes:
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO answers VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (number, zlib.compress(answer, 1)),
+            )
+            return self._answer(connection, number) or answer
+
+    def answer(self, number: int) -> bytes | None:
+        with self._connected() as connection:
+            return self._answer(connection, number)
+
+    def spent(self, dataset: str, analyst: str | None = None) -> Cost:
+        with self._connected() as connection:
+            return self._read_spent(connection, dataset, analyst)
+
+    def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
+        with self._connected() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM journal WHERE kind = 'charge' "  # noqa: S608 - a constant
+                "AND (?1 IS NULL OR dataset = ?1) AND (?2 IS NULL OR analyst = ?2) ORDER BY number",
+                (dataset, analyst),
+            ).fetchall()
+            return [JournalEntry(*row).entry for row in rows]
+
+    def unanswered(self) -> set[int]:
+        with self._connected() as connection:
+            rows = connection.execute(
+                "SELECT number FROM journal WHERE key <> '' AND kind = 'charge' AND number NOT IN "
+                "(SELECT number FROM answers)"
+            )
+            return {row[0] for row in rows}
+
+    def datasets(self) -> list[str]:
+        with self._connected() as connection:
+            rows = connection.execute(
+                "SELECT dataset FROM caps WHERE analyst = ? ORDER BY dataset", (_EVERYONE,)
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def analysts(self, dataset: str) -> list[str]:
+        with self._connected() as connection:
+            rows = connection.execute(
+                "SELECT analyst FROM caps WHERE dataset = ? AND analyst <> ? ORDER BY analyst",
+                (dataset, _EVERYONE),
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def journal(self) -> Iterator[JournalEntry]:
+        with self._connected() as connection:
+            # - a constant
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number").fetchall()  # noqa: S608
+        for row in rows:
+            yield JournalEntry(*row)
+
+    def line(self, number: int) -> JournalEntry | None:
+        with self._connected() as connection:
+            # - a constant
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM journal WHERE number = ?",  # noqa: S608
+                (number,),
+            ).fetchone()
+        return None if row is None else JournalEntry(*row)
+
+    def recorded(self, analyst: str) -> int:
+        with self._connected() as connection:
+            sql = (
+                "SELECT coalesce(sum(length(body)), 0) FROM journal JOIN answers USING (number) "
+                "WHERE analyst = ?"
+            )
+            return int(connection.execute(sql, (analyst,)).fetchone()[0])
+
+    def books(self) -> Books:
+        with self._reading() as connection:
+            return _read_books(connection)
+
+    def close(self) -> None:
+        """Close this thread's connection. The ledger can be used again afterwards."""
+        self._connections.close()
+
+    def _head(self, connection: sqlite3.Connection) -> tuple[str, int]:
+        """The hash of the last line, and the number of the next."""
+        row = connection.execute(
+            "SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1"
+        ).fetchone()
+        if row is None:
+            return _read_sqlite_identity(connection), 1
+        return row[0], row[1] + 1
+
+    @staticmethod
+    def _append(connection: sqlite3.Connection, line: JournalEntry) -> None:
+        connection.execute(
+            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line)
+        )
+        facts = facts_in(line.particulars)
+        if facts is not None:  # those of the first line stay
+            connection.execute(
+                "INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (line.dataset, *facts),
+            )
+
+    @staticmethod
+    def _keep(connection: sqlite3.Connection, reservation: Reservation) -> None:
+        connection.execute(
+            "INSERT OR REPLACE INTO reservations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (reservation.number, *reservation.row),
+        )
+
+    @staticmethod
+    def _latest(connection: sqlite3.Connection) -> str:
+        """The latest time of any line; clocks may have gone back since."""
+        return connection.execute("SELECT max(time) FROM journal").fetchone()[0] or ""
+
+    @staticmethod
+    def _facts(connection: sqlite3.Connection, dataset: str) -> tuple[str, int] | None:
+        row: tuple[str, int] | None = connection.execute(
+            "SELECT neighbours, rows_per_person FROM accounts WHERE dataset = ?", (dataset,)
+        ).fetchone()
+        return row
+
+    @staticmethod
+    def _keyed(connection: sqlite3.Connection, analyst: str, key: str) -> JournalEntry | None:
+        if not key:
+            return None
+        row = connection.execute(
+            # - a constant
+            f"SELECT {_COLUMNS} FROM journal WHERE analyst = ? AND key = ? AND key <> ''",  # noqa: S608
+            (analyst, key),
+        ).fetchone()
+        return None if row is None else JournalEntry(*row)
+
+    def _reservation(
+        self, connection: sqlite3.Connection, analyst: str, key: str
+    ) -> Reservation | None:
+        line = self._keyed(connection, analyst, key)
+        if line is None or line.kind != "reserve":
+            return None
+        return self._reservations(connection, number=line.number)[0]
+
+    @staticmethod
+    def _reservations(
+        connection: sqlite3.Connection,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        *,
+        number: int | None = None,
+        open_only: bool = False,
+    ) -> list[Reservation]:
+        state = "state = 'open'" if open_only else "true"  # as the index has it
+        asked = {"dataset": dataset, "analyst": analyst, "number": number}
+        given = {name: value for name, value in asked.items() if value is not None}
+        conditions = " AND ".join([state, *(f"{name} = :{name}" for name in given)])
+        rows = connection.execute(
+            f"SELECT {_COLUMNS}, {_STATE}, coalesce((SELECT more FROM journal AS j "  # noqa: S608
+            "WHERE j.number = r.closed), '') "
+            f"FROM (SELECT number AS line, {_STATE} FROM reservations WHERE {conditions}) AS r "
+            "JOIN journal ON number = r.line ORDER BY number",
+            given,
+        ).fetchall()
+        return [
+            Reservation.read(JournalEntry(*row[:12]), row[12:18], parse_particulars(row[18]))
+            for row in rows
+        ]
+
+    @staticmethod
+    def _answer(connection: sqlite3.Connection, number: int) -> bytes | None:
+        row = connection.execute("SELECT body FROM answers WHERE number = ?", (number,)).fetchone()
+        return None if row is None else zlib.decompress(row[0])
+
+    @staticmethod
+    def _read_cap(
+        connection: sqlite3.Connection, dataset: str, analyst: str | None
+    ) -> Budget | None:
+        row = connection.execute(
+            "SELECT amount, unit FROM caps WHERE dataset = ? AND analyst = ?",
+            (dataset, analyst or _EVERYONE),
+        ).fetchone()
+        return None if row is None else Budget(**{row[1]: parse_fraction(row[0])})
+
+    @staticmethod
+    def _read_spent(connection: sqlite3.Connection, dataset: str, analyst: str | None) -> Cost:
+        row = connection.execute(
+            "SELECT epsilon, rho FROM spent WHERE dataset = ? AND analyst = ?",
+            (dataset, analyst or _EVERYONE),
+        ).fetchone()
+        return NOTHING if row is None else _cost_from_text(*row)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection; a driver error becomes a ledger error."""
+        try:
+            if self._file is not None and self._file != self._found():
+                raise LedgerError(
+                    f"ledger {self.path} was removed or replaced while in use; nothing is charged"
+                )
+            with self._connections.using(self._open) as connection:
+                yield connection
+        except PrivetError:
+            raise
+        except sqlite3.Error as error:
+            raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
+        except UnicodeEncodeError:  # what came is at fault, not the ledger
+            raise ParameterError(
+                "names, keys and descriptions in a ledger must be text that UTF-8 can write; "
+                "nothing is charged"
+            ) from None
+        except (
+            ValueError,
+            TypeError,
+            zlib.error,
+        ):  # an amount that is none, a text that is no UTF-8, an answer that does not unfold
+            raise LedgerError(
+                f"ledger {self.path} is damaged: it holds what no ledger writes; {_RESTORE}"
+            ) from None
+
+    def _check_integrity(self, connection: sqlite3.Connection) -> None:
+        """A damaged file may still be one that SQLite reads, with a total that is gone or not
+        found: nothing is charged to it.
+        """
+        indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        found = (
+            problems_of(self.identity, _read_books(connection))
+            if indexes == "ok"
+            else [" ".join(indexes.split())]
+        )
+        if found:
+            raise LedgerError(
+                f"ledger {self.path} is damaged, so nothing is charged ({found[0]}); {_RESTORE}"
+            )
+        self._whole = True
+
+    def _open(self) -> sqlite3.Connection:
+        mode = "rwc" if self._file is None else "rw"  # a ledger that is gone is not made anew
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            timeout=60,
+            isolation_level=None,
+            uri=True,
+            check_same_thread=False,
+        )
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        # another file may get the number of one that was removed
+        if self.identity and self.identity != _read_sqlite_identity(connection):
+            connection.close()
+            raise LedgerError(f"ledger {self.path} was replaced while in use; nothing is charged")
+        self._file = self._file or self._found()
+        return connection
+
+    def _found(self) -> int | None:
+        """Which file is at the ledger's place, if any."""
+        try:
+            return self.path.stat().st_ino
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LedgerError(f"cannot use ledger {self.path}: {error.strerror}") from None
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """What is read in the block is of one moment."""
+        with self._connected() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                if not self._whole:
+                    self._check_integrity(connection)
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # some failures, such as a full disk, have ended it
+                    connection.execute("ROLLBACK")
+                raise
+
+
+def _read_books(connection: sqlite3.Connection) -> Books:
+    # - a constant
+    lines = [
+        JournalEntry(*row)
+        for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")  # noqa: S608
+    ]
+    caps = connection.execute("SELECT dataset, analyst, unit, amount FROM caps").fetchall()
+    spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent").fetchall()
+    rows = connection.execute(
+        f"SELECT number, dataset, analyst, {_STATE} FROM reservations"  # noqa: S608 - a constant
+    ).fetchall()
+    facts = connection.execute("SELECT dataset, neighbours, rows_per_person FROM accounts")
+    return Books.read(lines, caps, spent, rows, facts.fetchall())
+
+
+def _read_sqlite_identity(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("SELECT identity FROM ledger").fetchone()[0])
+
+
+def _cost_from_text(epsilon: str | None, rho: str) -> Cost:
+    return Cost(None if epsilon is None else parse_fraction(epsilon), parse_fraction(rho))

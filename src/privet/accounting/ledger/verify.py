@@ -1,0 +1,261 @@
+"""Whether a ledger is still what it was.
+
+The chain finds a line that was edited, removed, inserted or moved. A tail that was cut off, or a
+backup that was restored, leaves a chain that is whole but short: what lies outside of the ledger
+finds it, the witness and the receipts that analysts hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from privet.accounting.cost import NOTHING, Cost
+from privet.accounting.ledger.base import Ledger, add, amount_in
+from privet.accounting.ledger.journal import Books, Entry, JournalEntry, Receipt, format_cost
+from privet.accounting.ledger.reservations import REASONS, Reservation, check_facts, facts_in
+from privet.errors import LedgerError, PrivetError
+
+# What was seen of a ledger, kept outside of it: a history that was cut short or restored from a
+# backup no longer reaches it.
+
+
+class Witness:
+    """A small file with the last line that was seen of a ledger. It should lie on another disk than
+    the ledger.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+
+    def seen(self) -> Receipt | None:
+        """The last line that was seen, if any was."""
+        try:
+            text = self.path.read_text(encoding="ascii")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise LedgerError(f"cannot read the witness {self.path}: {error}") from None
+        if not text:  # a power cut may leave it so; nobody gains by emptying what could be removed
+            return None
+        if not re.match(r"privet-receipt-1\.", text):
+            raise LedgerError(f"the witness {self.path} is damaged")
+        return Receipt.read(text)
+
+    def note(self, ledger: Ledger, line: Entry | JournalEntry) -> None:
+        """Remember a line, unless a later one was seen already. What was seen before must still be
+        there, or it is not forgotten.
+
+        Processes may lose each other's note: then an earlier line is kept.
+        """
+        with self._lock:
+            before = self.seen()
+            if before is not None:
+                self._check(before, ledger)
+                if before.number >= line.number:
+                    return
+            beside = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
+            try:
+                beside.write_text(
+                    f"{Receipt(ledger.identity, line.number, line.hash)}\n", encoding="ascii"
+                )
+                beside.replace(self.path)
+            except OSError as error:
+                beside.unlink(missing_ok=True)
+                raise LedgerError(f"cannot write the witness {self.path}: {error}") from None
+
+    def _check(self, before: Receipt, ledger: Ledger) -> None:
+        there = ledger.line(before.number) if before.ledger == ledger.identity else None
+        if there is None or there.hash != before.hash:
+            raise LedgerError(
+                f"the ledger is not the one that the witness {self.path} has seen: line "
+                f"{before.number} is gone or another. "
+                "It was cut or replaced, perhaps by a backup, while it was in use"
+            )
+
+
+AccountKey = tuple[str, str]
+
+
+def verify(
+    ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Receipt] = ()
+) -> list[str]:
+    """What is wrong with a ledger, in words; empty where nothing is. A ledger that is whole is
+    noted in the witness.
+    """
+    # before the lines are read: what was seen then must be among them
+    seen = None if witness is None else witness.seen()
+    books = ledger.books()
+    found = problems_of(ledger.identity, books)
+    by_number = {line.number: line for line in books.lines}
+    if seen is not None:
+        found += _check_receipt("the witness", seen, ledger.identity, by_number)
+    for receipt in receipts:
+        found += _check_receipt(
+            f"the receipt of line {receipt.number}", receipt, ledger.identity, by_number
+        )
+        if receipt.answer:
+            found += _check_answer(ledger, receipt)
+    if not found and books.lines and witness is not None:
+        witness.note(ledger, books.lines[-1])
+    return found
+
+
+def problems_of(identity: str, books: Books) -> list[str]:
+    """What is wrong with the books of a ledger by themselves: the chain of lines, and what must
+    follow from them.
+    """
+    return [
+        *_check_chain(identity, books.lines),
+        *_check_accounts(books),
+        *_check_reservations(books),
+    ]
+
+
+def _check_chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
+    before, expected = identity, 1
+    for line in lines:
+        if line.number != expected:
+            yield (
+                f"line {line.number} stands where line {expected} should: a line was removed or "
+                "moved"
+            )
+        elif line.hash != line.hashed(before):
+            yield (
+                f"line {line.number} is not what was written after line {expected - 1}: one of "
+                "them was edited, inserted or moved"
+            )
+        # In a damaged file anything may stand for a number.
+        before, expected = (
+            line.hash,
+            (line.number if isinstance(line.number, int) else expected) + 1,
+        )
+
+
+def _check_accounts(books: Books) -> Iterator[str]:
+    """Caps and totals must be what the lines say."""
+    caps: dict[AccountKey, str] = {}
+    spent: dict[AccountKey, Cost] = {}
+    for line in books.lines:
+        try:
+            if line.kind == "cap":
+                caps[line.dataset, line.analyst] = f"{line.budget.unit} {line.budget.amount}"
+            elif line.kind == "charge":
+                for who in ("", line.analyst):
+                    spent[line.dataset, who] = add(
+                        spent.get((line.dataset, who), NOTHING), line.entry.cost
+                    )
+        except (ValueError, TypeError):
+            yield f"line {line.number} holds an amount that is none, or particulars that are none"
+    for account in sorted({*caps, *books.caps}, key=repr):  # what is damaged may be no text
+        if account not in caps:
+            yield f"{_name_account(account)} has a cap that no line set"
+        elif books.caps.get(account) != caps[account]:
+            yield f"the cap of {_name_account(account)} is not the one that was set last"
+    for account in sorted({*spent, *books.spent}, key=repr):
+        if books.spent.get(account) != format_cost(spent.get(account, NOTHING)):
+            yield (
+                f"what {_name_account(account)} is said to have spent is not the sum of its charges"
+            )
+
+
+def _check_reservations(books: Books) -> Iterator[str]:
+    """Replay the lines: each must be allowed after those before it, and reservations and facts must
+    be what they say.
+    """
+    replayed: dict[int, Reservation] = {}
+    facts: dict[str, tuple[Any, ...]] = {}
+    latest = ""
+    for line in books.lines:
+        try:
+            latest = max(latest, line.time)
+            more = line.particulars
+            stated = facts_in(more) if line.kind in ("charge", "reserve") else None
+            if stated is not None:
+                check_facts(*stated)
+                facts.setdefault(line.dataset, stated)
+            if line.kind == "reserve":
+                replayed[line.number] = Reservation.opened(line, latest)
+            elif line.kind == "close" or "reservation" in more:
+                yield from _replay(line, more, replayed, latest)
+            elif line.kind not in ("charge", "cap"):
+                yield f"line {line.number} is of no kind that a ledger writes"
+        except (ValueError, TypeError, KeyError, PrivetError):
+            yield f"line {line.number} is not a {line.kind} that a ledger writes"
+    rows = {number: one.row for number, one in replayed.items()}
+    for number in sorted({*rows, *books.reservations}, key=repr):
+        if number not in rows:
+            yield f"there is a reservation {number} that no line made"
+        elif number not in books.reservations:
+            yield f"the reservation of line {number} is gone"
+        elif books.reservations[number] != rows[number]:
+            yield f"the reservation of line {number} is not what its charges and its end make it"
+    for dataset in sorted({*facts, *books.facts}, key=repr):
+        if books.facts.get(dataset) != facts.get(dataset):
+            yield (
+                f"the neighbours or rows per person of data set {dataset!r} are not those that its "
+                "first line stated"
+            )
+
+
+def _replay(
+    line: JournalEntry, more: dict[str, Any], replayed: dict[int, Reservation], latest: str
+) -> Iterator[str]:
+    """A charge to a reservation, or the end of one."""
+    number = more["reservation"]
+    there = replayed.get(number)
+    if there is None:
+        yield f"line {line.number} is about a reservation {number} that no line before it made"
+        return
+    if (there.dataset, there.analyst) != (line.dataset, line.analyst):
+        yield f"line {line.number} is about the reservation {number} of somebody else"
+        return
+    if not there.is_open:
+        yield f"line {line.number} is about the reservation {number}, which was closed before"
+        return
+    if line.kind == "close":
+        if more["why"] not in REASONS:
+            yield f"line {line.number} closes reservation {number} for no reason that there is"
+        replayed[number] = there.after_closing(line)
+    else:
+        replayed[number] = there.after_charge(line.entry.cost, latest)
+        if amount_in(line.entry.cost, there.unit, there.dataset) > there.left:
+            yield f"line {line.number} charges more to reservation {number} than it had left"
+
+
+def _check_receipt(
+    name: str, seen: Receipt, identity: str, lines: dict[int, JournalEntry]
+) -> Iterator[str]:
+    if seen.ledger != identity:
+        yield f"{name} is from another ledger"
+    elif seen.number not in lines:
+        last = max(lines, default=0)
+        yield (
+            f"{name} has seen line {seen.number}, but the ledger ends at line {last}: it was cut, "
+            "or restored from a backup"
+        )
+    elif lines[seen.number].hash != seen.hash:
+        yield (
+            f"{name} has seen another line {seen.number}: the ledger was changed, or restored from "
+            "a backup and continued"
+        )
+
+
+def _check_answer(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
+    answer = ledger.answer(receipt.number)
+    if answer is None:
+        yield f"the answer of line {receipt.number} was removed"
+    elif hashlib.sha256(answer).hexdigest() != receipt.answer:
+        yield f"the answer of line {receipt.number} was changed"
+
+
+def _name_account(account: AccountKey) -> str:
+    dataset, analyst = account
+    return f"analyst {analyst!r} on data set {dataset!r}" if analyst else f"data set {dataset!r}"

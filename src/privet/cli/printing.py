@@ -1,0 +1,160 @@
+"""What several commands print: class counts and ledger entries as tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from privet.accounting.ledger import Entry, Ledger, left
+from privet.accounting.ledger.reservations import Reservation
+from privet.queries import LabelledCounts
+
+if TYPE_CHECKING:
+    from privet.service.accounts import Grant
+
+
+def format_number(value: Any) -> str:
+    """A short decimal."""
+    return f"{float(value):.6g}"
+
+
+def format_rounded_down(value: Fraction) -> str:
+    """A short decimal that is not more than the value: what is said to be left can be spent."""
+    short = format_number(value)
+    if Fraction(short) <= value:
+        return short
+    return format_number(
+        Context(prec=6, rounding=ROUND_FLOOR).divide(
+            Decimal(value.numerator), Decimal(value.denominator)
+        )
+    )
+
+
+def finite_or_none(epsilon: float) -> float | None:
+    """For JSON, which has no infinity: None where nothing is promised."""
+    return epsilon if math.isfinite(epsilon) else None
+
+
+def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Table:
+    """The charges, oldest first. Those that never got an answer are marked."""
+    table = Table(
+        title="Ledger: what was asked, and what it cost",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for column in ("#", "when (UTC)", "data set", "analyst", "question"):
+        table.add_column(column)
+    table.add_column("epsilon", justify="right")
+    table.add_column("rho", justify="right")
+    for entry in entries:
+        epsilon = "-" if entry.cost.epsilon is None else format_number(entry.cost.epsilon)
+        when = entry.time[5:19].replace("T", " ")
+        what = f"{entry.what} (UNANSWERED)" if entry.number in unanswered else entry.what
+        what = f"{what}\n  {entry.asked}" if entry.asked else what
+        table.add_row(
+            str(entry.number),
+            when,
+            entry.dataset,
+            entry.analyst,
+            escape(what),
+            epsilon,
+            format_number(entry.cost.rho),
+        )
+    return table
+
+
+def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
+    """Spent and left of each data set."""
+    table = Table(title="Budgets", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("data set")
+    for column in ("budget", "spent", "left"):
+        table.add_column(column, justify="right")
+    for dataset in datasets:
+        cap = ledger.cap(dataset)
+        if cap is not None:
+            spent = ledger.spent(dataset).amount(cap.unit)
+            if spent is not None:
+                left_over = max(cap.amount - ledger.committed(dataset), Fraction(0))
+                table.add_row(
+                    dataset, str(cap), format_number(spent), format_rounded_down(left_over)
+                )
+    return table
+
+
+def reservations_table(open_ones: Sequence[Reservation]) -> Table:
+    """What is set aside for fits that are under way, or were interrupted."""
+    table = Table(
+        title="Set aside for fits that are under way or were interrupted",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for column in ("analyst", "data set", "for", "key", "last used (UTC)"):
+        table.add_column(column)
+    table.add_column("left", justify="right")
+    for one in open_ones:
+        when = one.touched[5:16].replace("T", " ")
+        left_over = f"{one.unit} {format_rounded_down(one.left)}"
+        told = (one.analyst, one.dataset, one.what, one.key, when, left_over)
+        table.add_row(*map(escape, told))  # an analyst wrote some of it
+    return table
+
+
+def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -> Table:
+    """What analysts may ask about, and what they have left."""
+    table = Table(title="Analysts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("analyst")
+    table.add_column("data set")
+    for column in ("budget", "spent", "left"):
+        table.add_column(column, justify="right")
+    table.add_column("until (UTC)")
+    for grant in grants:
+        cap = ledger.cap(grant.dataset, grant.analyst)
+        spent = (
+            ledger.spent(grant.dataset, grant.analyst).amount(cap.unit) if cap is not None else None
+        )
+        money = (
+            ("-", "-")
+            if spent is None
+            else (format_number(spent), format_number(left(ledger, grant.dataset, grant.analyst)))
+        )
+        until = (
+            ""
+            if not grant.expires
+            else grant.expires[:16].replace("T", " ") + (" (over)" if grant.over else "")
+        )
+        table.add_row(grant.analyst, grant.dataset, str(cap), *money, until)
+    for analyst in analysts:
+        if analyst not in {grant.analyst for grant in grants}:
+            table.add_row(analyst, "-", "-", "-", "-", "")
+    return table
+
+
+def counts_table(answer: LabelledCounts) -> Table:
+    """Noisy class counts, a row for each combination of values."""
+    table = Table(
+        title=(
+            "Noisy rows per class (each number is right to within about "
+            f"{2 * answer.deviation:.0f}, 19 times in 20)"
+        ),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for name in answer.names[:-1] or ("",):
+        table.add_column(name)
+    for label in answer.labels[-1]:
+        table.add_column(label, justify="right")
+    counts = answer.tables[0].reshape(-1, len(answer.labels[-1])).tolist()
+    for labels, row in zip(itertools.product(*answer.labels[:-1]), counts, strict=True):
+        table.add_row(*(labels or ("all rows",)), *map(str, row))
+    return table

@@ -1,0 +1,349 @@
+"""RemoteCurator: a curator behind HTTP, which is asked as one in this process is."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from os import PathLike
+from typing import Any, NoReturn, Self, TypeVar
+
+from privet._types import Json
+from privet._validate import check_integer
+from privet.accounting.cost import Cost, Number, Unit
+from privet.accounting.ledger import Entry
+from privet.accounting.ledger.base import check_name
+from privet.client.address import find_token
+from privet.client.session import Charged, Session, parse_division, understood
+from privet.client.transport import Link
+from privet.curator import AnyCurator
+from privet.errors import AccessError, ParameterError, PrivacyError, QuestionError
+from privet.mechanisms.randomness import Bits, SystemBits
+from privet.queries import Answer, Preview, Price, Query, check_query
+from privet.queries.base import read_answer
+from privet.text import escape_invisible
+
+# RemoteAsking: queries that go to a curator over HTTP. What would be refused in process is
+# refused before it is sent, in the same words.
+
+A = TypeVar("A", bound=Answer)
+
+
+class RemoteAsking(AnyCurator):
+    """Everything that can be asked about a data set, or about a group of its people."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._schema, self._dataset = session.schema, session.dataset
+        self._bits: Bits = SystemBits()
+        self._claimed = ""
+
+    def ask(
+        self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> A:
+        return self.ask_once("", query, epsilon, rho=rho)
+
+    def ask_once(
+        self,
+        key: str,
+        query: Query[A],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> A:
+        asked = check_query(query, self.schema)
+        if not asked.for_analysts:
+            raise ParameterError(f"{asked.name} is asked in the owner's own process only")
+        price = Price.of(epsilon, rho)
+        cost = asked.kind.cost(price)
+        body = {**price.to_json(), **asked.to_json(), **self._about()}
+
+        def read(told: Mapping[str, Any]) -> A:
+            return read_answer(asked, told, cost)
+
+        return self._session.ask(asked.name, body, read, key)
+
+    # -- reservations ------------------------------------------------------------------------------
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:
+        within = type(self).__new__(type(self))  # copies for others are refused: there is a token
+        vars(within).update(vars(self))
+        if not self._session.reserves:  # a service of 0.1: what does not fit is refused at least
+            self.require([cost])
+            return within
+        within._reservation = key or f"fit-{secrets.token_hex(16)}"
+        self._session.reserve({"key": within._reservation, "what": what, **_plan_to(cost)})
+        return within
+
+    def close_reservation(self, why: str = "done") -> None:
+        if self._reservation:
+            self._session.close_reservation(self._reservation, why, self._claimed)
+
+    def cancel_reservation(self, key: str) -> None:
+        self._session.close_reservation(key, "cancelled", "")
+
+    def reservation_state(self, key: str) -> str:
+        if not self._session.reserves:
+            return ""
+        return str(self._session.reservation(key).get("state", ""))
+
+    def claim(self, release: str) -> None:
+        self._claimed = release
+
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
+        listed = self._session.history()
+        return [(entry, entry.answered) for entry in listed if entry.key.startswith(prefix)]
+
+    @property
+    def identity(self) -> list[Any]:
+        schema = self.schema.to_json()
+        return [self.account, self.dataset, "", schema, self.private, self.unit]
+
+    @property
+    def account(self) -> str:
+        return self._session.account
+
+    @property
+    def unit(self) -> Unit:
+        return self._session.unit
+
+    @property
+    def private(self) -> bool:
+        return self._session.private
+
+    @property
+    def reason(self) -> str:
+        return self._session.reason
+
+    @property
+    def bits(self) -> Bits:
+        """Randomness for structure that is drawn on this side; noise is drawn by the curator."""
+        return self._bits
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return self._session.snapshot()
+
+    def preview(self, plan: Iterable[Cost]) -> Preview:
+        told = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})
+        with understood("preview"):
+            return Preview.from_json(told)
+
+    def _about(self) -> Json:
+        """Which rows a query is about, where these are not all rows of the moment."""
+        about = {} if not self._reservation else {"reservation": self._reservation}
+        if self._session.snapshot_id is not None:
+            about["snapshot"] = self._session.snapshot_id
+        return about
+
+
+def _plan_to(cost: Cost) -> Json:
+    """As short as it can be said: rho goes without saying where it follows from epsilon."""
+    if cost.epsilon is None:
+        return {"rho": str(cost.rho)}
+    implied = cost.rho == cost.epsilon**2 / 2
+    return (
+        {"epsilon": str(cost.epsilon)}
+        if implied
+        else {"epsilon": str(cost.epsilon), "rho": str(cost.rho)}
+    )
+
+
+# RemotePart: one of the groups that the people of a remote curator were divided into.
+
+
+class RemotePart(RemoteAsking):
+    """A curator of some of the people, with a budget that was paid for when they were divided. Ends
+    with its snapshot.
+    """
+
+    def __init__(
+        self, session: Session, snapshot: str, division: int, number: int, n_parts: int
+    ) -> None:
+        super().__init__(session)
+        self._snapshot, self._division, self._number, self._n_parts = (
+            snapshot,
+            division,
+            number,
+            n_parts,
+        )
+
+    def __repr__(self) -> str:
+        return f"RemotePart({self.dataset!r} at {self._session.link.url})"
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set, and which part of it."""
+        return f"{self._session.dataset} (part {self._number + 1} of {self._n_parts})"
+
+    @property
+    def unit(self) -> Unit:
+        """People are divided for an epsilon."""
+        return "epsilon"
+
+    @property
+    def left(self) -> Fraction:
+        """What is left of the part's own budget. Asks the curator each time."""
+        return self.preview([]).left
+
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> NoReturn:  # noqa: ARG002
+        """Not over HTTP."""
+        raise QuestionError(
+            "a part of the people cannot be divided again over HTTP; divide them into more parts "
+            "at once"
+        )
+
+    def _about(self) -> Json:
+        if self._session.snapshot_id != self._snapshot:
+            raise QuestionError(
+                "the snapshot in which the people were divided has ended, and its parts with it"
+            )
+        return {
+            "snapshot": self._snapshot,
+            "part": {"division": self._division, "number": self._number},
+        }
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:  # noqa: ARG002
+        """The budget of a part is its own: nobody else spends from it."""
+        self.require([cost])
+        return self
+
+    def close_reservation(self, why: str = "done") -> None:
+        """There is none."""
+
+
+class RemoteCurator(RemoteAsking):
+    """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an
+    analyst's budget.
+
+    Every learner trains through it. A question is charged once, however often it must be sent;
+    where it got no answer at all (:class:`~privet.errors.Unavailable`), asking the same again is
+    not charged again.
+    """
+
+    def __repr__(self) -> str:
+        return f"RemoteCurator({self.dataset!r} at {self._session.link.url})"
+
+    def __reduce__(self) -> NoReturn:
+        raise PrivacyError(
+            "a remote curator holds a token, so it cannot be copied or pickled; connect again "
+            "instead"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        self._session.link.close()
+
+    @property
+    def left(self) -> Fraction:
+        """What can still be spent, in the unit of the data set's cap and for the declared
+        neighbours: within a reservation, what is left of it. Asks the curator each time.
+        """
+        return self.preview([]).left if self._reservation else self._session.left
+
+    @property
+    def spent(self) -> Cost:
+        """What this analyst has spent on the data set, for the declared neighbours. Asks the
+        curator each time.
+        """
+        return self._session.spent
+
+    @property
+    def receipts(self) -> list[str]:
+        """The receipts of the answers that came over this connection, oldest first."""
+        return list(self._session.receipts)
+
+    def history(self) -> list[Charged]:
+        """This analyst's charges with their receipts, oldest first."""
+        return list(self._session.history())
+
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> list[RemotePart]:
+        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its
+        own, charged here once.
+
+        The parts last as long as the snapshot does in which they were made, so there must be one.
+        """
+        n_parts = check_integer("n_parts", n_parts, 1, 10_000)
+        price = Price.of(epsilon).to_json()
+        snapshot = self._session.snapshot_id
+        if snapshot is None:
+            raise QuestionError(
+                "people are divided within a snapshot: call split_people inside 'with "
+                "curator.snapshot():'"
+            )
+        division = self._session.ask(
+            "divide",
+            {**price, "n_parts": n_parts, **self._about()},
+            lambda told: parse_division(told, n_parts),
+            key,
+        )
+        return [
+            RemotePart(self._session, snapshot, division, number, n_parts)
+            for number in range(n_parts)
+        ]
+
+
+# ``connect``: from the address of a curator to a curator.
+
+
+def connect(
+    url: str,
+    token: str | None = None,
+    dataset: str | None = None,
+    *,
+    timeout: float = 300.0,
+    retry_for: float = 30.0,
+    ca: str | PathLike[str] | None = None,
+    insecure: bool = False,
+) -> RemoteCurator:
+    """A curator that is asked over HTTP: learners train through it, models are evaluated with it,
+    and it never shows a row.
+
+    Args:
+        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
+            machine.
+        token: as the owner gave it; by default that of the environment variable PRIVET_TOKEN.
+        dataset: what to ask about; by default the one data set that the token is granted.
+        timeout: seconds to wait for an answer.
+        retry_for: seconds after a first failure in which a question is sent again; it is charged
+            once.
+        ca: a file with the certificates to trust, in place of the usual ones.
+        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
+            and use the token.
+    """
+    check_name("dataset", dataset)
+    link = Link(
+        url,
+        find_token(token),
+        timeout=timeout,
+        retry_for=retry_for,
+        ca=ca,
+        insecure=insecure,
+    )
+    try:
+        return RemoteCurator(
+            Session(link, _find_only_dataset(link) if dataset is None else dataset)
+        )
+    except BaseException:
+        link.close()
+        raise
+
+
+def _find_only_dataset(link: Link) -> str:
+    told = link.get("/datasets")
+    with understood("list of data sets"):
+        names = [str(one["name"]) for one in told["datasets"]]
+    if not names:
+        raise AccessError(f"{link} grants this token no data set")
+    if len(names) > 1:
+        raise ParameterError(
+            "dataset must be one of those that the token is granted: "
+            f"{', '.join(map(escape_invisible, names))}"
+        )
+    return names[0]

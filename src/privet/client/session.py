@@ -1,0 +1,198 @@
+"""One data set at a curator: its public facts, the snapshot that is open, and the keys of its
+questions.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar, get_args
+from urllib.parse import quote
+
+from privet._types import Json
+from privet.accounting.cost import Cost, Unit, parse_fraction
+from privet.accounting.ledger import Entry
+from privet.accounting.ledger.journal import cost_from, entry_from
+from privet.client.transport import KEY, Link
+from privet.domain import Schema
+from privet.errors import PrivetError, Unavailable
+from privet.queries.base import NotTheAnswer, expect
+
+# Replies are what was asked for, or they are not taken: a learner never meets a table of another
+# shape, or a split nobody offered.
+
+
+@dataclass(frozen=True)
+class Charged(Entry):
+    """A charge, with the receipt that proves it and whether it was answered."""
+
+    receipt: str = ""
+    answered: bool = True
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Whatever goes wrong while a reply is read: it is not what it should be."""
+    try:
+        yield
+    except (
+        PrivetError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:
+        found = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
+        raise Unavailable(
+            f"the curator's {what} is not what this version of Privet expects ({found}); if it was "
+            "charged, history() lists it"
+        ) from None
+
+
+def parse_division(data: Json, n_parts: int) -> int:
+    """The number of a division into so many groups."""
+    division = data["division"]
+    expect(
+        type(division) is int and division >= 0 and data["n_parts"] == n_parts,
+        "it is another division",
+    )
+    return int(division)
+
+
+def parse_charge(data: Json) -> Charged:
+    """A line of the history."""
+    entry = entry_from(data)
+    return Charged(
+        **{**vars(entry), "receipt": str(data["receipt"] or ""), "answered": bool(data["answered"])}
+    )
+
+
+Answered = TypeVar("Answered")
+
+
+class Session:
+    """What a curator and the groups of its people share."""
+
+    def __init__(self, link: Link, dataset: str) -> None:
+        self.link, self.dataset = link, dataset
+        # in order, each once: groups of people share the receipt of their division
+        self.receipts: dict[str, None] = {}
+        self.snapshot_id: str | None = None
+        self._path = f"/datasets/{quote(dataset, safe='')}"
+        self._depth, self._lock = 0, threading.Lock()
+        self._unanswered: dict[tuple[str, bytes], str] = {}
+        facts = link.get(self._path)
+        with understood("description of the data set"):
+            self.schema = Schema.from_json(facts["schema"])
+            self.unit: Unit = facts["unit"]
+            self.private, self.reason = facts["private"] is True, str(facts["reason"])
+            self.account = str(facts["account"])
+            self.reserves = facts.get("reservations") is True  # a service of 0.1 does not
+            if self.schema.fingerprint != facts["fingerprint"] or self.unit not in get_args(Unit):
+                raise ValueError
+
+    @property
+    def left(self) -> Fraction:
+        """What the analyst can still spend, as of now."""
+        facts = self.link.get(self._path)
+        with understood("description of the data set"):
+            return parse_fraction(facts["left"])
+
+    @property
+    def spent(self) -> Cost:
+        """What the analyst has spent, as of now."""
+        facts = self.link.get(self._path)
+        with understood("description of the data set"):
+            return cost_from(facts["spent"])
+
+    def history(self) -> Iterator[Charged]:
+        """The analyst's charges, oldest first, page by page."""
+        after: int | None = 0
+        while after is not None:
+            page = self.link.get(f"{self._path}/history?after={after}&limit=100")
+            with understood("history"):
+                entries = [parse_charge(line) for line in page["entries"]]
+                before, after = after, page["next"]
+                if after is not None and not (type(after) is int and after > before):
+                    raise ValueError  # the same page for ever
+            yield from entries
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Inside this block all questions see the same rows. Blocks inside share the outermost
+        one's.
+        """
+        with self._lock:
+            if self._depth == 0:
+                self.snapshot_id = self._begin()
+            self._depth += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._depth -= 1
+                ended, self.snapshot_id = (
+                    (self.snapshot_id, None) if self._depth == 0 else (None, self.snapshot_id)
+                )
+            if ended is not None:
+                self.link.delete(f"{self._path}/snapshots/{quote(ended, safe='')}")
+
+    def _begin(self) -> str:
+        begun = self.link.post(f"{self._path}/snapshots", b"{}")
+        with understood("snapshot"):
+            return str(begun["snapshot"])
+
+    def reserve(self, body: Json) -> Json:
+        """Set an amount aside."""
+        return self.link.post(f"{self._path}/reservations", _encode_body(body))
+
+    def close_reservation(self, key: str, why: str, model: str) -> None:
+        """End a reservation."""
+        body = {"why": why, "model": model}
+        self.link.post(f"{self._path}/reservations/{quote(key, safe='')}/close", _encode_body(body))
+
+    def reservation(self, key: str) -> Json:
+        """A reservation; empty where there is none."""
+        told = self.link.get(f"{self._path}/reservations")
+        with understood("list of reservations"):
+            return next((one for one in told["reservations"] if one["key"] == key), {})
+
+    def preview(self, body: Json) -> Json:
+        """What would be charged."""
+        return self.link.post(f"{self._path}/preview", _encode_body(body))
+
+    def ask(
+        self, kind: str, body: Json, read: Callable[[Json], Answered], key: str = ""
+    ) -> Answered:
+        """The answer to a question that is paid for.
+
+        A question that got no answer keeps its key: asked again, it is the same request to the
+        curator, and not charged again.
+        """
+        written = _encode_body(body)
+        key = key or self._unanswered.pop((kind, written), "") or secrets.token_urlsafe(24)
+        try:
+            reply = self.link.post(
+                f"{self._path}/{kind}",
+                written,
+                {KEY: key, "Privet-Schema": self.schema.fingerprint},
+            )
+            with understood("answer"):
+                answer, receipt = read(reply["answer"]), reply["receipt"]
+        except BaseException:
+            self._unanswered[kind, written] = key
+            raise
+        if receipt:
+            self.receipts[str(receipt)] = None
+        return answer
+
+
+def _encode_body(body: Json) -> bytes:
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -1,0 +1,369 @@
+"""HTTP to one curator, or to another server of ours. The token goes to no other host; what fails
+for a while is sent again, byte for byte.
+
+A question carries a key, and a curator answers and charges a key once. So sending it again is safe,
+whatever became of the first.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import privet
+from privet._types import Json
+from privet.accounting.cost import parse_fraction
+from privet.client.address import check_address, check_seconds, check_token, make_tls_context
+from privet.errors import (
+    AccessError,
+    BudgetExceeded,
+    Conflict,
+    KeyReused,
+    MissingDependency,
+    NotThere,
+    OutsourceError,
+    ParameterError,
+    PrivacyError,
+    PrivetError,
+    QuestionError,
+    ReservationClosed,
+    SchemaError,
+    TooManyReservations,
+    Unavailable,
+)
+from privet.text import escape_invisible, shorten
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+# From a problem that a curator reports (RFC 9457) to the error that a curator in this process
+# raises.
+
+_PREFIX = "urn:privet:problem:"
+_ERRORS: dict[str, type[PrivetError]] = {
+    "parameter": ParameterError,
+    "question": QuestionError,
+    "schema": SchemaError,
+    "privacy": PrivacyError,
+    "key-reused": KeyReused,
+    "reservation-closed": ReservationClosed,
+    "too-many-reservations": TooManyReservations,
+    "access": AccessError,
+    "not-granted": AccessError,
+    "too-large": QuestionError,
+    "conflict": Conflict,
+    "full": OutsourceError,
+    "not-found": NotThere,
+    "store": Unavailable,
+    "snapshot-gone": Unavailable,
+    "too-many-requests": Unavailable,
+    "busy": Unavailable,
+    "table": Unavailable,
+    "ledger": Unavailable,
+}
+
+
+def error_of(status: int, told: Any, curator: str) -> PrivetError:
+    """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator``
+    says who answered.
+    """
+    if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
+        kind = AccessError if status in (401, 403) else Unavailable
+        return kind(
+            f"{curator} answered with status {status} and without a reason; is this the right "
+            "address?"
+        )
+    slug = str(told["type"]).removeprefix(_PREFIX)
+    detail = shorten(escape_invisible(str(told.get("detail") or told.get("title") or slug)), 2000)
+    if slug == "budget-exceeded":
+        return _budget_error_from(told) or PrivetError(detail)
+    if slug in _ERRORS:
+        return _ERRORS[slug](detail)
+    return (Unavailable if status >= 500 else PrivetError)(
+        f"{curator} answered with status {status}: {detail}"
+    )
+
+
+def _budget_error_from(told: Mapping[str, Any]) -> BudgetExceeded | None:
+    try:
+        asked, left = (parse_fraction(told[name]) for name in ("asked", "left"))
+        return BudgetExceeded(
+            asked, left, escape_invisible(str(told["unit"])), escape_invisible(str(told["account"]))
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+KEY = "Idempotency-Key"
+CONNECT_SECONDS = 5.0
+#: Statuses that may be others in a moment.
+_PASSING = (429, 502, 503, 504)
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_jitter = secrets.SystemRandom()
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Why there is no response. ``arrived``: the request may have; ``passing``: the next one may
+    get through.
+    """
+
+    why: str
+    arrived: bool
+    passing: bool = True
+
+
+@dataclass
+class Traffic:
+    """What went over the wire, heads and bodies, in bytes; what TLS and TCP add is not counted."""
+
+    requests: int = 0
+    sent: int = 0
+    received: int = 0
+
+    def count(self, response: httpx2.Response) -> None:
+        """Add one exchange."""
+        self.requests += 1
+        self.sent += _head_size(response.request.headers.raw) + len(response.request.content)
+        self.received += _head_size(response.headers.raw) + len(response.content)
+
+
+class Link:
+    """A connection to a curator that is kept open.
+
+    Args:
+        url: where it is: ``https://HOST[:PORT][/PATH]``; ``http://`` for this machine, or where
+            ``insecure`` says so.
+        token: who asks.
+        timeout: seconds to wait for an answer.
+        retry_for: seconds after a first failure in which a request is sent again.
+        ca: a file with the certificates to trust, in place of the usual ones.
+        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
+            and use the token.
+        who: what is at the address, for messages.
+        over: stands in for the network, in tests; so do ``sleep`` and ``clock`` for time.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout: float = 300.0,
+        retry_for: float = 30.0,
+        ca: str | PathLike[str] | None = None,
+        insecure: bool = False,
+        who: str = "curator",
+        over: httpx2.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        try:
+            import httpx2
+        except ImportError:
+            raise MissingDependency("httpx2", "client", f"asking a {who} over HTTP") from None
+
+        self.url = check_address(url, insecure)
+        self._token, self._who = check_token(token), who
+        self.traffic = Traffic()
+        self._retry_for, self._sleep, self._clock = (
+            check_seconds("retry_for", retry_for),
+            sleep,
+            clock,
+        )
+        self._client = httpx2.Client(
+            headers={
+                "Authorization": f"Bearer {self._token}",
+                "Accept": "application/json",
+                # a little that unfolds to very much would fill the memory
+                "Accept-Encoding": "identity",
+                "User-Agent": f"privet/{privet.__version__}",
+            },
+            timeout=httpx2.Timeout(check_seconds("timeout", timeout), connect=CONNECT_SECONDS),
+            verify=True if ca is None else make_tls_context(ca),
+            follow_redirects=False,
+            # a proxy of the environment would read what is not encrypted
+            trust_env=self.url.startswith("https:"),
+            transport=over,
+        )
+        weakref.finalize(self, self._client.close)  # for those who never call close
+
+    def __repr__(self) -> str:
+        return f"Link({self.url!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise PrivacyError(
+            "a connection holds a token, so it cannot be copied or pickled; connect again instead"
+        )
+
+    def close(self) -> None:
+        """Let the connection go."""
+        self._client.close()
+
+    def get(self, path: str) -> Json:
+        """What is there."""
+        return self._ask("GET", path)
+
+    def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> Json:
+        """What is answered. With a key among the headers, it is a question that is paid for."""
+        return self._ask(
+            "POST", path, body, {"Content-Type": "application/json", **(headers or {})}
+        )
+
+    def put(self, path: str, body: bytes) -> Json:
+        """What is answered to something that is to be kept."""
+        return self._ask("PUT", path, body, {"Content-Type": "application/json"})
+
+    def delete(self, path: str) -> None:
+        """Ask once to remove what is there; whether it was is not said, because nothing depends on
+        it.
+        """
+        self._send("DELETE", path, b"", {}, CONNECT_SECONDS)
+
+    def _ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> Json:
+        """Send until there is an answer, or no hope of one."""
+        give_up: float | None = None
+        arrived = False
+        for attempt in count():
+            outcome = self._send(method, path, body, headers or {})
+            if not isinstance(outcome, _Failure) and outcome.status_code not in _PASSING:
+                return self._read(outcome)
+            arrived = arrived or not isinstance(outcome, _Failure) or outcome.arrived
+            now = self._clock()
+            give_up = now + self._retry_for if give_up is None else give_up
+            pause = max(_draw_pause(attempt), _requested_pause(outcome))
+            if now + pause > give_up or (isinstance(outcome, _Failure) and not outcome.passing):
+                break
+            self._sleep(pause)
+        raise self._make_final_error(outcome, paid=KEY in (headers or {}), arrived=arrived)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        timeout: float | None = None,
+    ) -> httpx2.Response | _Failure:
+        import httpx2
+
+        if self._client.is_closed:
+            raise ParameterError("this connection is closed; connect again")
+        wait = httpx2.USE_CLIENT_DEFAULT if timeout is None else timeout
+        try:
+            response = self._client.request(
+                method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait
+            )
+            self.traffic.count(response)
+            return response
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            if _is_about_certificates(error):
+                return _Failure(
+                    "its certificate is not one to trust; ca names a file with those that are",
+                    arrived=False,
+                    passing=False,
+                )
+            return _Failure(type(error).__name__, arrived=False)
+        except (httpx2.InvalidURL, UnicodeError):
+            return _Failure("there can be no host of this name", arrived=False, passing=False)
+        except httpx2.RequestError as error:
+            # Not its text: it may hold what was sent.
+            return _Failure(type(error).__name__, arrived=True)
+
+    def _read(self, response: httpx2.Response) -> Json:
+        """What a response holds; raises what it reports."""
+        status = response.status_code
+        if 300 <= status < 400:
+            raise Unavailable(
+                f"{self} sends elsewhere (status {status}), which is refused: the token is for "
+                "this address only"
+            )
+        if status == 204:
+            return {}
+        told = _parse_json(response)
+        if not response.is_success:
+            raise self._hide_token(error_of(status, told, str(self)))
+        if not isinstance(told, dict):
+            raise Unavailable(
+                f"{self} did not answer in JSON; is there a {self._who} at this address, and "
+                "nothing in between?"
+            )
+        return told
+
+    def _make_final_error(
+        self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool
+    ) -> PrivetError:
+        if isinstance(outcome, _Failure):
+            error: PrivetError = Unavailable(f"{self} cannot be reached ({outcome.why})")
+        else:
+            told = _parse_json(outcome)
+            error = self._hide_token(error_of(outcome.status_code, told, str(self)))
+            if isinstance(told, dict) and "detail" in told:
+                return error  # it says itself whether a charge stands
+        return Unavailable(f"{error}. {_explain_charge(arrived)}") if paid else error
+
+    def _hide_token(self, error: PrivetError) -> PrivetError:
+        """Whatever a server repeats."""
+        error.args = tuple(
+            part.replace(self._token, "[token]") if isinstance(part, str) else part
+            for part in error.args
+        )
+        return error
+
+    def __str__(self) -> str:
+        return f"the {self._who} at {self.url}"
+
+
+def _head_size(head: list[tuple[bytes, bytes]]) -> int:
+    return sum(len(name) + len(value) + 4 for name, value in head)
+
+
+def _explain_charge(arrived: bool) -> str:
+    if not arrived:
+        return "It was not sent, and charged nothing"
+    return (
+        "If the question arrived, its charge stands: history() lists it, and the same question "
+        "asked again is not charged again"
+    )
+
+
+def _draw_pause(attempt: int) -> float:
+    """Twice as long each time, and not the same for all clients."""
+    return min(_FIRST_PAUSE * 2.0 ** min(attempt, 20), _LONGEST_PAUSE) * _jitter.uniform(0.5, 1.0)
+
+
+def _requested_pause(outcome: httpx2.Response | _Failure) -> float:
+    """The seconds that a curator asks to wait."""
+    asked = "" if isinstance(outcome, _Failure) else outcome.headers.get("Retry-After", "")
+    return float(asked) if asked.isascii() and asked.isdigit() else 0.0
+
+
+def _parse_json(response: httpx2.Response) -> Any:
+    """What a response holds; None where that is no JSON."""
+    try:
+        return json.loads(response.content, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)  # NaN and infinities are no JSON
+
+
+def _is_about_certificates(error: BaseException) -> bool:
+    import ssl
+
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, ssl.SSLCertVerificationError):
+        seen = seen.__cause__ or seen.__context__
+    return seen is not None

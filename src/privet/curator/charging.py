@@ -1,0 +1,218 @@
+"""The money side of a curator: what was spent, what is left, and the charge that comes before every
+answer.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import secrets
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, Self
+
+from privet.accounting.cost import Budget, Cost, Unit, compose_sequentially
+from privet.accounting.ledger import Entry, Ledger, account_digest, left
+from privet.accounting.ledger.base import amount_in
+from privet.domain import Schema
+from privet.errors import LedgerError
+from privet.mechanisms.randomness import Bits
+from privet.queries import Preview
+
+
+class Accounting:
+    """An account of a ledger, under a schema that says who the neighbours are."""
+
+    _schema: Schema
+    _dataset: str
+    ledger: Ledger
+    analyst: str
+    _bits: Bits
+    _account: str
+    #: The key of the reservation that is charged; empty where none is.
+    _reservation: str = ""
+    #: The release that the analyst says was paid for.
+    _claimed: str = ""
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the table."""
+        return self._schema
+
+    @property
+    def dataset(self) -> str:
+        """The name of the account."""
+        return self._dataset
+
+    def with_ledger(self, ledger: Ledger) -> Self:
+        """The same curator, with a view of its ledger in place of the ledger."""
+        other = copy.copy(self)
+        other.ledger = ledger
+        return other
+
+    def _open_account(self, budget: Budget | None) -> None:
+        cap = (
+            self.ledger.cap(self.dataset)
+            if budget is None
+            else self.ledger.open_cap(self.dataset, budget)
+        )
+        if cap is None:
+            raise LedgerError(
+                f"data set {self.dataset!r} has no budget in the ledger yet; give one, for example "
+                "Budget(1)"
+            )
+        if budget is not None and not budget.matches(cap):  # the stored cap stays in force
+            raise LedgerError(
+                f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
+                "leave it out here, or change it (privet ledger cap, or the ledger's set_cap)"
+            )
+
+    @property
+    def account(self) -> str:
+        """A digest of the account that is charged, for releases: it tells whether two are about one
+        table, and nothing else.
+        """
+        return self._account or account_digest(self.ledger.identity, self.dataset)
+
+    @property
+    def unit(self) -> Unit:
+        """What the data set's cap is counted in."""
+        cap = self.ledger.cap(self.dataset)
+        assert cap is not None
+        return cap.unit
+
+    @property
+    def left(self) -> Fraction:
+        """What can still be spent, in the unit of the data set's cap and for the declared
+        neighbours: within a reservation, what is left of it.
+        """
+        if self._reservation:
+            there = self.ledger.reservation(self.analyst, self._reservation)
+            return Fraction(0) if there is None else there.left
+        return left(self.ledger, self.dataset, self.analyst)
+
+    @property
+    def private(self) -> bool:
+        """Whether answers are private: noise that nobody can repeat, and a schema that was not read
+        off the data.
+        """
+        return self._bits.private and not self.schema.from_data
+
+    @property
+    def reason(self) -> str:
+        """Why answers are not private; empty where they are."""
+        reasons = ["a test seed was used"] if not self._bits.private else []
+        reasons += ["the schema was read off the data"] if self.schema.from_data else []
+        return "; ".join(reasons)
+
+    @property
+    def bits(self) -> Bits:
+        """The source of randomness, for structure that is drawn and released."""
+        return self._bits
+
+    @property
+    def spent(self) -> Cost:
+        """What all analysts have spent on this data set, for the declared neighbours."""
+        return self.ledger.spent(self.dataset)
+
+    def preview(self, plan: Iterable[Cost]) -> Preview:
+        """What the questions of a plan would cost together, for the declared neighbours, without
+        charging.
+        """
+        return preview_cost(self.left, self.unit, compose_sequentially(plan).promised(self.schema))
+
+    # -- reservations ------------------------------------------------------------------------------
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:
+        """Set a cost aside, durably, and return a curator that charges it. With the key of a
+        reservation that is there, for the same work, go on with that one.
+        """
+        promised = cost.promised(self.schema)
+        amount = amount_in(promised, self.unit, self.dataset)
+        request = hashlib.sha256(f"{what}\n{amount}".encode()).hexdigest()
+        within = copy.copy(self)
+        within._reservation = key or f"fit-{secrets.token_hex(16)}"
+        self.ledger.reserve(
+            self.dataset,
+            self.analyst,
+            Budget(amount) if self.unit == "epsilon" else Budget(rho=amount),
+            self._mark_if_not_private(what),
+            key=within._reservation,
+            request=request,
+            **self._facts(),
+        )
+        return within
+
+    def within(self, reservation: str) -> Self:
+        """The same curator, charging the reservation of this key; empty: none."""
+        other = copy.copy(self)
+        other._reservation = reservation
+        return other
+
+    def close_reservation(self, why: str = "done") -> None:
+        """End the reservation: what is left of it can be spent by others."""
+        self.ledger.close_reservation(self.analyst, self._reservation, why=why, model=self._claimed)
+
+    def cancel_reservation(self, key: str) -> None:
+        """End the reservation of this key."""
+        self.ledger.close_reservation(self.analyst, key, why="cancelled")
+
+    def reservation_state(self, key: str) -> str:
+        """Whether the reservation of this key is open, and if not, how it ended."""
+        there = self.ledger.reservation(self.analyst, key)
+        return "" if there is None else there.state
+
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
+        """The charges under keys with this prefix, and whether each was answered."""
+        entries = self.ledger.entries(self.dataset, self.analyst)
+        mine = [entry for entry in entries if entry.key.startswith(prefix)]
+        return [(entry, self.ledger.answer(entry.number) is not None) for entry in mine]
+
+    @property
+    def identity(self) -> list[Any]:
+        """Everything that what is answered, charged and promised depends on, beside the rows: not
+        only the domain of the schema.
+        """
+        schema = self.schema.to_json()
+        return [self.account, self.dataset, self.analyst, schema, self.private, self.unit]
+
+    def claim(self, release: str) -> None:
+        """Say which release the reservation paid for. It is the analyst's claim, and stands in the
+        ledger as one.
+        """
+        self._claimed = release
+
+    def charge_promised(self, cost: Cost, what: str, asked: str = "") -> Entry:
+        """Charge a cost that is for the declared neighbours already. The entry is marked where no
+        privacy can be promised. ``asked`` is the question in labels, where that says more.
+        """
+        return self.ledger.charge(
+            self.dataset,
+            self.analyst,
+            cost,
+            self._mark_if_not_private(what),
+            reservation=self._reservation,
+            asked=asked,
+            **self._facts(),
+        )
+
+    def _mark_if_not_private(self, what: str) -> str:
+        return what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
+
+    def _facts(self) -> dict[str, Any]:
+        """What the ledger records of whom the promise is for."""
+        schema = self.schema
+        return {
+            "schema": schema.fingerprint,
+            "neighbours": schema.neighbours,
+            "rows_per_person": schema.rows_per_person,
+        }
+
+    def _charge(self, cost: Cost, what: str, asked: str = "") -> Entry:
+        return self.charge_promised(cost.promised(self.schema), what, asked)
+
+
+def preview_cost(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:
+    """Whether a cost, for the declared neighbours, fits into what is left."""
+    asked = cost.amount(unit)
+    return Preview(cost, remaining, asked is not None and asked <= remaining)

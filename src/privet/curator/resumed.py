@@ -1,0 +1,335 @@
+"""A curator for work that may be interrupted: every query has a key, which pays once. Asked again,
+it gets the answer that was recorded (:mod:`privet.curator.recorded`), in this process or at a
+curator's service.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from privet.accounting.cost import Cost, Number, Unit
+from privet.accounting.ledger import Entry
+from privet.curator.base import AnyCurator
+from privet.errors import BudgetExceeded, KeyReused, ParameterError, ReservationClosed
+from privet.mechanisms.randomness import Bits, Words
+from privet.model.document import canonical_json
+from privet.model.file import read_sealed, seal, unseal, write_sealed
+from privet.model.structure import require
+from privet.queries import Answer, Preview, Query
+
+# The file of work that was begun: its key in the ledger, what work it is, and the random words of
+# structure that was drawn for it.
+#
+# The words are those of tree structures and names of releases, which a model makes public: never
+# those of noise. Answers are in the ledger, not here.
+
+_KIND, _VERSION = "unfinished fit", 1
+_ENTRIES = {"privet", "version", "key", "work", "drawn"}
+
+
+@dataclass
+class Unfinished:
+    """Work that was begun and is not finished."""
+
+    path: Path
+    key: str
+    work: str
+    drawn: bytes = b""
+    #: How much of it is in the file.
+    saved: int = field(default=-1, compare=False)
+
+    @classmethod
+    def begin(cls, path: Path, curator: AnyCurator, *facts: str) -> Unfinished:
+        """Go on with the work in this file, if there is one; it must be the same work, as the
+        curator and these facts tell.
+        """
+        work = hashlib.sha256(
+            canonical_json({"who": curator.identity, "facts": list(facts)})
+        ).hexdigest()
+        if not path.exists():
+            return cls(path, f"fit-{secrets.token_hex(16)}", work)
+        found = cls.read(path)
+        if not found._same(work):
+            raise ParameterError(
+                f"{path} belongs to a fit that was interrupted, of another table, learner or "
+                "setting; finish that one with the "
+                "options it had, or give it up with --anew (what it has cost is spent)"
+            )
+        return found
+
+    @classmethod
+    def read(cls, path: Path) -> Unfinished:
+        """The work in this file."""
+        return read_sealed(path, lambda data: cls._parse(path, data), _KIND)
+
+    @classmethod
+    def _parse(cls, path: Path, data: bytes) -> Unfinished:
+        document = unseal(data, _KIND, _VERSION)
+        require(
+            set(document) == _ENTRIES
+            and all(isinstance(document[name], str) for name in ("key", "work", "drawn")),
+            "it is incomplete",
+        )
+        try:
+            drawn = bytes.fromhex(document["drawn"])
+        except ValueError:
+            drawn = b"?"
+        require(len(drawn) % 8 == 0, "its random words are damaged")
+        return cls(path, document["key"], document["work"], drawn, len(drawn))
+
+    def _same(self, work: str) -> bool:
+        return self.work == work
+
+    @property
+    def was_begun(self) -> bool:
+        """Whether the file is there."""
+        return self.saved >= 0
+
+    def save(self) -> None:
+        """Write the file durably, where something was drawn since."""
+        if self.saved < len(self.drawn):
+            document = {
+                "privet": _KIND,
+                "version": _VERSION,
+                "key": self.key,
+                "work": self.work,
+                "drawn": self.drawn.hex(),
+            }
+            write_sealed(seal(document), self.path, _KIND)
+            self.saved = len(self.drawn)
+
+    def finish(self) -> None:
+        """The work is done."""
+        self.path.unlink(missing_ok=True)
+
+
+class KeptBits:
+    """Words that come out the same when the work goes on."""
+
+    def __init__(self, bits: Bits, unfinished: Unfinished) -> None:
+        self._bits, self._unfinished, self._taken = bits, unfinished, 0
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can know or repeat the words of noise, which come from elsewhere."""
+        return self._bits.private
+
+    def words(self, count: int) -> Words:
+        """This many words."""
+        start, self._taken = self._taken, self._taken + 8 * count
+        missing = self._taken - len(self._unfinished.drawn)
+        if missing > 0:
+            self._unfinished.drawn += self._bits.words(-(-missing // 8)).tobytes()
+        return np.frombuffer(self._unfinished.drawn[start : self._taken], dtype=np.uint64)
+
+
+A = TypeVar("A", bound=Answer)
+
+
+class ResumableCurator(AnyCurator):
+    """Asks a curator, each query under the next key of the work.
+
+    ``paid`` is told, after each answer, which share of what was required has been paid for.
+    """
+
+    def __init__(
+        self,
+        curator: AnyCurator,
+        unfinished: Unfinished,
+        paid: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        self._curator, self._unfinished, self._paid = curator, unfinished, paid
+        self._schema, self._dataset = curator.schema, curator.dataset
+        self._bits = KeptBits(curator.bits, unfinished)
+        self._asked, self._spent, self._required = 0, Fraction(0), Fraction(0)
+
+    def ask(
+        self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> A:
+        """The answer to the next query of the work: the recorded one, or a new one that is
+        recorded before anybody sees it.
+        """
+        return self.ask_once(self._next_key(), query, epsilon, rho=rho)
+
+    def ask_once(
+        self,
+        key: str,
+        query: Query[A],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> A:
+        with self._same_work():
+            told = self._curator.ask_once(key, query, epsilon, rho=rho)
+        if self._required:
+            self._spent += told.cost.amount(self.unit) or Fraction(0)
+            self._paid(float(self._spent / self._required))
+        return told
+
+    @contextmanager
+    def _same_work(self) -> Iterator[None]:
+        """Say what to do where the work cannot go on."""
+        try:
+            yield
+        except KeyReused:
+            raise ParameterError(
+                f"the fit in {self._unfinished.path} does not ask what it asked before it was "
+                "interrupted (was Privet or the schema changed since?); give it up with --anew "
+                "(what it has cost is spent)"
+            ) from None
+        except ReservationClosed as closed:
+            raise ReservationClosed(
+                f"{closed}. The answers that the fit has paid for are kept, but it cannot go on: "
+                "begin again with --anew"
+            ) from None
+
+    def _next_key(self) -> str:
+        # before the charge: what was drawn for this query must not be drawn again
+        self._unfinished.save()
+        self._asked += 1
+        return f"{self._unfinished.key}.{self._asked}"
+
+    # -- what is public ----------------------------------------------------------------------------
+
+    @property
+    def account(self) -> str:
+        return self._curator.account
+
+    @property
+    def unit(self) -> Unit:
+        return self._curator.unit
+
+    @property
+    def left(self) -> Fraction:
+        return self._curator.left
+
+    @property
+    def private(self) -> bool:
+        return self._curator.private
+
+    @property
+    def reason(self) -> str:
+        return self._curator.reason
+
+    @property
+    def prepaid(self) -> Cost | None:
+        return self._curator.prepaid
+
+    @property
+    def identity(self) -> list[Any]:
+        return self._curator.identity
+
+    @property
+    def bits(self) -> Bits:
+        """Randomness for structure that is drawn and released; it is drawn once for the work."""
+        return self._bits
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return self._curator.snapshot()
+
+    # -- money -------------------------------------------------------------------------------------
+
+    @property
+    def answered(self) -> int:
+        """How many answers were paid for before the work was interrupted."""
+        return sum(1 for _, answered in self._list_charges() if answered)
+
+    @property
+    def charged(self) -> bool:
+        """Whether the work has cost anything yet."""
+        return bool(self._list_charges())
+
+    def _list_charges(self) -> list[tuple[Entry, bool]]:
+        return self._curator.keyed_charges(f"{self._unfinished.key}.")
+
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
+        return self._curator.keyed_charges(prefix)
+
+    def preview(self, plan: Iterable[Cost]) -> Preview:
+        return self._curator.preview(plan)
+
+    def require(self, plan: Iterable[Cost]) -> None:
+        """Raise unless what is still to be paid of a plan fits. Charges nothing."""
+        preview = self.preview(plan)
+        asked = preview.cost.amount(self.unit)
+        if asked is None:
+            return
+        self._required = asked
+        spent = (entry.cost.amount(self.unit) or Fraction(0) for entry, _ in self._list_charges())
+        to_pay = asked - sum(spent, Fraction(0))
+        if to_pay > preview.left:
+            raise BudgetExceeded(to_pay, preview.left, self.unit, f"data set {self.dataset!r}")
+
+    @contextmanager
+    def reserving(self, cost: Cost | None, what: str) -> Iterator[ResumableCurator]:
+        """Set a cost aside under the key of the work, or go on with what was. It stays set aside
+        when the work is interrupted, so that it can go on.
+        """
+        if cost is None or self._reservation:
+            yield self
+            return
+        if self.charged and not self.reservation_state(self._unfinished.key):
+            self.require([cost])  # a fit that 0.1 began did not reserve
+            yield self
+            return
+        self._unfinished.save()  # a reservation whose key is forgotten would be lost
+        self._required = self.preview([cost]).cost.amount(self.unit) or Fraction(0)
+        with self._same_work():
+            self._curator = self._curator.reserve(cost, what, self._unfinished.key)
+        self._reservation = self._unfinished.key
+        yield self
+        with suppress(ReservationClosed):  # it may have expired since the last query was answered
+            self.close_reservation()
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> AnyCurator:
+        return self._curator.reserve(cost, what, key)
+
+    def close_reservation(self, why: str = "done") -> None:
+        self._curator.close_reservation(why)
+
+    def reservation_state(self, key: str) -> str:
+        return self._curator.reservation_state(key)
+
+    def give_up(self) -> None:
+        """Free what is set aside. What was charged stays charged."""
+        if self.reservation_state(self._unfinished.key) == "open":
+            self._curator.cancel_reservation(self._unfinished.key)
+
+    def cancel_reservation(self, key: str) -> None:
+        self._curator.cancel_reservation(key)
+
+    def claim(self, release: str) -> None:
+        self._unfinished.save()  # a release has one name, however often the work goes on
+        self._curator.claim(release)
+
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
+        """As the curator does. Who is in which group is forgotten with the process, so work that
+        divided its people cannot go on after an interruption, and says so.
+        """
+        if not self._reservation:
+            return self._curator.split_people(n_parts, epsilon, key)
+        mine = key or self._next_key()
+        if any(entry.key == mine for entry, _ in self._list_charges()):
+            raise ParameterError(
+                f"the fit in {self._unfinished.path} had divided its people into groups, and who "
+                "was in which is forgotten; begin again with --anew (what it has cost is spent)"
+            )
+        return self._curator.split_people(n_parts, epsilon, mine)
+
+
+# Work that goes on where it was interrupted, without paying twice.
+#
+# - :mod:`~privet.curator.resumed`: the file that says which work it is
+# - :mod:`~privet.curator.resumed`: a curator whose answers are recorded in the ledger, each under a
+#   key of that work
+
+__all__ = ["ResumableCurator", "Unfinished"]

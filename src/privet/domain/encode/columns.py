@@ -1,0 +1,266 @@
+"""Named columns of any kind of table, and whether they are there and of a type that can match."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.domain.attributes import ValueKind
+from privet.domain.encode.values import What, plain_value_of
+from privet.domain.schema import Schema
+from privet.errors import ParameterError
+
+# One column of any kind of table, read in blocks as it is stored. Nothing is coerced because of
+# another entry.
+
+#: Plain numbers or truth values, and which of them are null (None: none is). A NaN is null too.
+MaskedNumbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
+#: Positions into a list of plain values; -1 is null.
+Distinct = tuple[npt.NDArray[Any], list[Any]]
+#: The positions of a block's texts in a list that was given: -1 for null, one past the end for
+#: other texts.
+Finder = Callable[[int, int], npt.NDArray[Any]]
+
+
+class Column(ABC):
+    """A column of a table. ``dtype`` is known from its type alone, whatever the entries are."""
+
+    dtype: Any
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def series(self, low: int, high: int) -> Any:
+        """These rows as a pandas Series in which every entry is what it was."""
+
+    def numbers(self, low: int, high: int) -> MaskedNumbers | None:  # noqa: ARG002
+        """These rows where the column is stored as plain numbers; None where it is not."""
+        return None
+
+    def finder(self, texts: Sequence[str]) -> Finder | None:  # noqa: ARG002
+        """How to find texts where the column is stored as text of a library that can; None where it
+        is not.
+        """
+        return None
+
+    def distinct(self, low: int, high: int) -> Distinct:
+        """The distinct plain values of these rows. Entries that compare equal but differ (1, True)
+        stay apart.
+        """
+        import pandas as pd
+
+        series = self.series(low, high)
+        if pd.api.types.is_object_dtype(series.dtype):
+            return distinct_objects(series.to_numpy())
+        positions, uniques = pd.factorize(series)
+        return positions, [plain_value_of(entry) for entry in uniques.tolist()]
+
+
+class ArrayColumn(Column):
+    """An array, or a list, whose entries stay the very objects they are."""
+
+    def __init__(self, entries: Any) -> None:
+        self._entries: Any = (
+            entries if isinstance(entries, np.ndarray | list | tuple) else list(entries)
+        )
+        self.dtype = entries.dtype if isinstance(entries, np.ndarray) else np.dtype(object)
+        self._plain = self.dtype.kind in "biuf" and self.dtype.itemsize <= 8
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def numbers(self, low: int, high: int) -> MaskedNumbers | None:
+        if not self._plain:
+            return None
+        block = self._entries[low:high]
+        if not self.dtype.isnative:
+            block = block.astype(self.dtype.newbyteorder("="))
+        return np.ma.getdata(block), np.ma.getmaskarray(block) if isinstance(
+            block, np.ma.MaskedArray
+        ) else None
+
+    def series(self, low: int, high: int) -> Any:
+        import pandas as pd
+
+        block = self._block(low, high)
+        return pd.Series(block, dtype=object if block.dtype == object else None, copy=False)
+
+    def distinct(self, low: int, high: int) -> Distinct:
+        block = self._block(low, high)
+        return distinct_objects(block) if block.dtype == object else super().distinct(low, high)
+
+    def _block(self, low: int, high: int) -> npt.NDArray[Any]:
+        block = self._entries[low:high]
+        if not isinstance(block, np.ndarray):
+            return object_array(block)
+        if isinstance(block, np.ma.MaskedArray):
+            # pandas would make fractions of whole numbers
+            return np.asarray(np.ma.filled(block.astype(object), None))
+        # half a character is no text of pandas
+        return block.astype(object) if block.dtype.kind == "U" else block
+
+
+def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
+    """The distinct plain values of any objects, each looked at by itself."""
+    import pandas as pd
+
+    if pd.api.types.infer_dtype(entries, skipna=False) == "string":
+        positions, uniques = pd.factorize(entries)
+        return positions, [plain_value_of(entry) for entry in uniques.tolist()]
+    known: dict[tuple[type, Any], int] = {}
+    values = [plain_value_of(entry) for entry in entries]
+    listed = [
+        -1 if value is None else known.setdefault((type(value), value), len(known))
+        for value in values
+    ]
+    return np.array(listed, dtype=np.intp), [value for _, value in known]
+
+
+def object_array(entries: Sequence[Any]) -> npt.NDArray[Any]:
+    """A list as an array of its very entries."""
+    return np.fromiter(entries, dtype=object, count=len(entries))
+
+
+class Columns:
+    """The columns of a pandas, Polars or Arrow table, a mapping, or a two-dimensional array in
+    schema order.
+    """
+
+    def __init__(self, schema: Schema, table: object, y: object, *, with_target: bool) -> None:
+        self._schema, self._table, self._y, self._with_target = schema, table, y, with_target
+        self._library = _library_of(table)
+        if isinstance(table, np.ndarray) or (
+            isinstance(table, Sequence) and not isinstance(table, str | bytes)
+        ):
+            k = len(schema.names)
+            array = table if isinstance(table, np.ndarray) else _make_object_table(table, k)
+            if array.ndim != 2 or array.shape[1] != k:
+                shape = (
+                    f"{array.shape[1]} columns" if array.ndim == 2 else f"{array.ndim} dimensions"
+                )
+                raise ParameterError(
+                    f"an array must have two dimensions and {k} columns (the attributes), got "
+                    f"{shape}"
+                )
+            self._table = {name: array[:, i] for i, name in enumerate(schema.names)}
+        elif self._library == "polars" and hasattr(table, "collect"):
+            raise ParameterError("a lazy Polars frame is not a table yet; collect() it first")
+        elif not (
+            isinstance(table, Mapping)
+            or (self._library in ("pandas", "polars") and hasattr(table, "columns"))
+            or (self._library == "pyarrow" and hasattr(table, "column_names"))
+        ):
+            raise ParameterError(
+                "a table must be a pandas, Polars or Arrow table, a mapping of columns or a "
+                f"two-dimensional array, got {type(table).__name__}"
+            )
+        self._cache: dict[str, Column] = {}
+
+    def structure(self) -> Iterator[tuple[str, What]]:
+        """Columns that are absent or of a type that cannot match. Looks at no entry."""
+        present = self._present_names()
+        needed = list(self._schema.names)
+        if self._with_target:
+            needed += [self._schema.target] if self._y is None else []
+            needed += [] if self._schema.person is None else [self._schema.person]
+        for name in needed:
+            if name not in present:
+                yield name, "absent"
+            elif present.count(name) > 1:
+                raise ParameterError(f"column {name!r} stands more than once in the table")
+            elif name == self._schema.person:
+                if kind_of(self[name]) == "number" and not _is_integer_column(self[name]):
+                    yield name, "identity"
+            elif kind_of(self[name]) is None:
+                yield name, "dtype"
+        if self._with_target and self._y is not None and kind_of(self[self._schema.target]) is None:
+            yield self._schema.target, "dtype"
+        if len({len(column) for column in self._cache.values()}) > 1:
+            raise ParameterError("all columns, and y, must have the same length")
+
+    def _present_names(self) -> list[str]:
+        table: Any = self._table
+        if self._library == "pyarrow":
+            return list(table.column_names)
+        return list(table.columns) if self._library in ("pandas", "polars") else list(table)
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._cache:
+            table: Any = self._table
+            if name == self._schema.target and self._y is not None:
+                column: Any = self._y
+                if isinstance(column, np.ndarray) and column.ndim == 2 and column.shape[1] == 1:
+                    column = column[:, 0]  # a column vector of labels
+            else:
+                column = table[name]
+            self._cache[name] = _make_column(name, column)
+        return self._cache[name]
+
+
+def kind_of(column: Any) -> ValueKind | None:
+    """What a column or a Series holds by its type; an object column is text until its entries say
+    otherwise. None: cannot match.
+    """
+    import pandas as pd
+
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
+    if pd.api.types.is_bool_dtype(dtype):
+        return "bool"
+    if pd.api.types.is_complex_dtype(dtype):
+        return None
+    if pd.api.types.is_numeric_dtype(dtype):
+        return "number"
+    if pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype):
+        return "text"
+    return None
+
+
+def _library_of(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def _is_integer_column(column: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_integer_dtype(column.dtype))
+
+
+def _make_column(name: str, column: Any) -> Column:
+    """The column as its library stores it."""
+    library = _library_of(column)
+    if library == "pandas":
+        from privet.domain.encode.pandas_columns import pandas_column
+
+        return pandas_column(column)
+    if library == "pyarrow":
+        from privet.domain.encode.arrow_columns import ArrowColumn
+
+        return ArrowColumn(column)
+    if library == "polars":
+        from privet.domain.encode.polars_columns import PolarsColumn
+
+        return PolarsColumn(name, column)
+    if isinstance(column, np.ndarray) and column.ndim != 1:
+        raise ParameterError(f"column {name!r} must have one dimension, got {column.ndim}")
+    return ArrayColumn(column)
+
+
+def _make_object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
+    """A list of lines as an array of their very entries."""
+    if not all(
+        isinstance(line, list | tuple | np.ndarray) and len(line) == width for line in lines
+    ):
+        raise ParameterError(
+            f"the lines of a table must be lists of {width} entries (the attributes)"
+        )
+    array = np.empty((len(lines), width), dtype=object)
+    for i, line in enumerate(lines):
+        array[i] = object_array(line)
+    return array

@@ -1,0 +1,179 @@
+"""Questions: how many rows of each class fall into the cells of some partitions. No data in here.
+
+Cells within a partition are disjoint; partitions may overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.domain.cells import Cells, domain_size
+from privet.domain.schema import Schema
+from privet.errors import QuestionError
+
+#: Above this many numbers a question is refused, whatever the data: it would not fit into memory.
+MAX_ENTRIES = 1 << 27
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Cells, each split further by all values of one attribute where ``by`` names it. Its table
+    counts the classes.
+
+    The table has shape (cells, classes), or (cells, values, classes) with ``by``.
+    """
+
+    cells: Cells
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.by is not None:
+            domain_size(self.cells.schema, self.by)
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Partition", self.cells, self.by)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the count table."""
+        schema = self.cells.schema
+        middle = () if self.by is None else (domain_size(schema, self.by),)
+        return (len(self.cells), *middle, schema.n_classes)
+
+    @property
+    def entries(self) -> int:
+        """How many counts the table has."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def places(self) -> int:
+        """How many counts are kept while rows are counted: those of the table, and of the rows in
+        no cell.
+        """
+        return self.entries + int(np.prod(self.shape[1:], dtype=object))
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """How many rows of each class fall into each cell of these partitions: a level or a forest at
+    once.
+
+    One row is in at most one entry of each partition, so a question has L1 sensitivity
+    ``len(partitions)`` and squared L2 sensitivity ``len(partitions)`` when one row is added or
+    removed.
+    """
+
+    partitions: tuple[Partition, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "partitions", tuple(self.partitions))
+        if not self.partitions:
+            raise QuestionError("a question must hold at least one partition")
+        if any(
+            partition.cells.schema.fingerprint != self.schema.fingerprint
+            for partition in self.partitions
+        ):
+            raise QuestionError("the partitions of a question must share one schema")
+        if self.places > MAX_ENTRIES:
+            raise QuestionError(
+                f"a question may have {MAX_ENTRIES} counts at most, with those of rows in no cell; "
+                f"this one has {self.places}; ask fewer or coarser partitions"
+            )
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Question", self.partitions)
+
+    @classmethod
+    def of(cls, cells: Cells) -> Question:
+        """Class counts of one partition."""
+        return cls((Partition(cells),))
+
+    @classmethod
+    def forest(cls, forest: Sequence[Cells]) -> Question:
+        """Class counts of several partitions."""
+        return cls(tuple(Partition(cells) for cells in forest))
+
+    @classmethod
+    def level(cls, cells: Cells, attributes: Iterable[str]) -> Question:
+        """Value-by-class counts of each attribute in each cell."""
+        return cls(tuple(Partition(cells, by=name) for name in attributes))
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that the question is about."""
+        return self.partitions[0].cells.schema
+
+    @property
+    def entries(self) -> int:
+        """How many counts the answer has."""
+        return sum(partition.entries for partition in self.partitions)
+
+    @property
+    def places(self) -> int:
+        """How many counts are kept while rows are counted."""
+        return sum(partition.places for partition in self.partitions)
+
+    def describe(self) -> str:
+        """One line for a ledger; public facts only."""
+        cells = sum(len(partition.cells) for partition in self.partitions)
+        by = [partition.by for partition in self.partitions if partition.by is not None]
+        inside = f" by {', '.join(by[:4])}{', ...' if len(by) > 4 else ''}" if by else ""
+        return (
+            f"class counts{inside}: {_format_count(len(self.partitions), 'partition')}, "
+            f"{_format_count(cells, 'cell')}"
+        )
+
+
+def _format_count(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+# A bounded integer score of a row, for noisy sums.
+
+MAX_SCORE = 1 << 31
+
+
+@dataclass(frozen=True, eq=False)
+class RowScore:
+    """A public whole number for each class, or for each (value of ``by``, class).
+
+    ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or
+    removed.
+    """
+
+    schema: Schema
+    table: npt.NDArray[np.int64]
+    by: str | None = None
+    bound: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.table)
+        shape: tuple[int, ...] = (self.schema.n_classes,)
+        if self.by is not None:
+            shape = (self.schema.sizes[self.schema.index(self.by)], *shape)
+        if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
+            raise QuestionError(
+                f"a row score must be integers of shape {shape}, got {given.dtype} of shape "
+                f"{given.shape}"
+            )
+        # in Python's integers: the smallest int64 has no absolute value
+        bound = max(int(given.max()), -int(given.min()))
+        if not 0 < bound <= MAX_SCORE:
+            raise QuestionError(
+                f"a row score must not be zero throughout, and at most {MAX_SCORE} in size"
+            )
+        table = given.astype(np.int64, copy=True)
+        table.setflags(write=False)
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "bound", bound)
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("RowScore", self.schema, self.table, self.by, self.bound)

@@ -1,0 +1,297 @@
+"""Schema: everything that is public about a table, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from privet._atomic import write_atomically
+from privet._validate import check_boolean, check_integer, check_name
+from privet.domain.attributes import (
+    MAX_VALUES,
+    Attribute,
+    Categorical,
+    Numeric,
+    Value,
+    _is_writable_text,
+    attribute_from_json,
+    attribute_to_json,
+)
+from privet.errors import SchemaError
+
+Neighbours = Literal["add-remove", "replace"]
+VERSION = 1
+_KEYS = {
+    "privet",
+    "version",
+    "attributes",
+    "target",
+    "classes",
+    "n_rows",
+    "person",
+    "rows_per_person",
+    "neighbours",
+    "from_data",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """What is public about a table: its attributes with their domains, the target with its classes,
+    owner-side facts.
+
+    Nothing in it may be learnt from the private rows: whoever writes a schema publishes it.
+
+    Args:
+        attributes: name to :class:`Categorical` or :class:`Numeric`, in order.
+        target: the name of the class column.
+        classes: the public list of classes.
+        n_rows: the number of rows, if the owner declares it public. Without it learners pay for a
+            noisy size.
+        person: the column that says whose row it is. The curator keeps at most ``rows_per_person``
+            rows of each person before counting; a row without a person is not counted. Without this
+            column, how many rows a person has is the owner's assertion.
+        rows_per_person: how many rows one person may have; the guarantee is for a person, so it
+            multiplies epsilon.
+        neighbours: ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these
+            neighbours.
+        from_data: whether the domain was read off the rows. What is learnt with such a schema is
+            marked ``private: false``.
+    """
+
+    attributes: Mapping[str, Attribute]
+    target: str
+    classes: Sequence[Value]
+    n_rows: int | None = None
+    person: str | None = None
+    rows_per_person: int = 1
+    neighbours: Neighbours = "add-remove"
+    from_data: bool = False
+    label: Categorical = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attributes, Mapping) or not self.attributes:
+            raise SchemaError(
+                "Schema: attributes must be a mapping from names to Categorical or Numeric, and "
+                "not empty"
+            )
+        for name, attribute in self.attributes.items():
+            _check_name("attributes", name)
+            if not isinstance(attribute, Categorical | Numeric):
+                raise SchemaError(
+                    f"Schema: attribute {name!r} must be Categorical or Numeric, got "
+                    f"{type(attribute).__name__}"
+                )
+        _check_name("target", self.target)
+        if self.target in self.attributes:
+            raise SchemaError(f"Schema: target {self.target!r} must not be an attribute too")
+        try:
+            label = Categorical(self.classes, on_unknown="drop")
+        except SchemaError as error:
+            raise SchemaError(f"Schema: classes: {error}") from None
+        if label.size < 2:
+            raise SchemaError(f"Schema: classes must hold at least 2 classes, got {label.size}")
+        whose: Any = {"owner": "Schema", "error": SchemaError}
+        if self.n_rows is not None:
+            object.__setattr__(self, "n_rows", check_integer("n_rows", self.n_rows, 0, **whose))
+        rows_per_person = check_integer("rows_per_person", self.rows_per_person, 1, **whose)
+        object.__setattr__(self, "rows_per_person", rows_per_person)
+        if self.person is not None:
+            _check_name("person", self.person)
+            if self.person in self.attributes or self.person == self.target:
+                raise SchemaError(
+                    f"Schema: person {self.person!r} must not be an attribute or the target: it "
+                    "identifies people"
+                )
+        check_name("neighbours", self.neighbours, get_args(Neighbours), **whose)
+        check_boolean("from_data", self.from_data, **whose)
+        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
+        object.__setattr__(self, "classes", label.values)
+        object.__setattr__(self, "label", label)
+
+    def __eq__(self, other: object) -> bool:
+        """The same domain, in the same order, and the same owner-side facts."""
+        facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
+        return isinstance(other, Schema) and all(
+            getattr(self, fact) == getattr(other, fact) for fact in facts
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a mapping proxy cannot be copied or pickled by itself
+        return Schema.from_json, (self.to_json(),)
+
+    # -- what it says ------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the attributes, in order."""
+        return tuple(self.attributes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The domain size of each attribute, in order."""
+        return tuple(attribute.size for attribute in self.attributes.values())
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.label.size
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.attributes)
+
+    def index(self, name: str) -> int:
+        """The position of an attribute."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise SchemaError(f"no attribute {name!r}; there are {', '.join(self.names)}") from None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the domain: attributes, target and classes, not the owner-side facts.
+
+        Two parties whose tables have the same domain can exchange trees, whatever their sizes.
+        """
+        domain = {key: self.to_json()[key] for key in ("attributes", "target", "classes")}
+        domain["attributes"] = list(domain["attributes"].items())  # order matters
+        text = json.dumps(domain, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def declare(self, **facts: Any) -> Schema:
+        """The same domain with other owner-side facts: ``n_rows``, ``person``, ``rows_per_person``,
+        ``neighbours``.
+        """
+        allowed = {"n_rows", "person", "rows_per_person", "neighbours"}
+        if unknown := set(facts) - allowed:
+            raise SchemaError(
+                f"Schema.declare: unknown fact {sorted(unknown)[0]!r}; allowed are "
+                f"{', '.join(sorted(allowed))}"
+            )
+        return replace(self, **facts)
+
+    # -- the file ----------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """The schema as it stands in a file. Facts that were not declared are left out."""
+        out: dict[str, Any] = {
+            "privet": "schema",
+            "version": VERSION,
+            "attributes": {
+                name: attribute_to_json(attribute) for name, attribute in self.attributes.items()
+            },
+            "target": self.target,
+            "classes": list(self.classes),
+        }
+        if self.n_rows is not None:
+            out["n_rows"] = self.n_rows
+        if self.person is not None:
+            out["person"] = self.person
+        if self.rows_per_person != 1:
+            out["rows_per_person"] = self.rows_per_person
+        if self.neighbours != "add-remove":
+            out["neighbours"] = self.neighbours
+        if self.from_data:
+            out["from_data"] = True
+        return out
+
+    @classmethod
+    def from_json(cls, data: object) -> Schema:
+        """The schema that this JSON value describes."""
+        if not isinstance(data, Mapping) or data.get("privet") != "schema":
+            raise SchemaError(
+                'this is not a Privet schema: it must be an object with "privet": "schema"'
+            )
+        version = data.get("version")
+        if isinstance(version, bool) or version != VERSION:
+            raise SchemaError(
+                f"schema version must be {VERSION}, got {version!r}; a newer Privet may read it"
+            )
+        if unknown := set(data) - _KEYS:
+            raise SchemaError(
+                f"unknown key {sorted(unknown)[0]!r}; allowed are {', '.join(sorted(_KEYS))}"
+            )
+        for key in ("attributes", "target", "classes"):
+            if key not in data:
+                raise SchemaError(f"{key!r} is missing")
+        if not isinstance(data["attributes"], Mapping):
+            raise SchemaError("attributes must be an object from names to attributes")
+        attributes = {}
+        for name, attribute in data["attributes"].items():
+            try:
+                attributes[name] = attribute_from_json(attribute)
+            except SchemaError as error:
+                raise SchemaError(f"attribute {name!r}: {error}") from None
+        facts = {key: data[key] for key in _KEYS & set(data) - {"privet", "version", "attributes"}}
+        return cls(attributes, **facts)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Schema:
+        """Read a schema file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise SchemaError(f"cannot read schema file {path}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise SchemaError(f"schema file {path} is not UTF-8 text") from None
+        except ValueError:
+            raise SchemaError(f"cannot read schema file {path!r}: this is no path") from None
+        try:
+            return cls.from_json(json.loads(text, object_pairs_hook=_refuse_duplicate_keys))
+        except json.JSONDecodeError as error:
+            raise SchemaError(
+                f"schema file {path} is not JSON: {error.msg} (line {error.lineno})"
+            ) from None
+        except RecursionError:
+            raise SchemaError(f"schema file {path} is nested too deeply") from None
+        except SchemaError as error:
+            raise SchemaError(f"schema file {path}: {error}") from None
+        except ValueError:
+            raise SchemaError(f"schema file {path} holds a number of too many digits") from None
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a schema file. An existing file is replaced as a whole or not at all."""
+        try:
+            write_atomically(
+                path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode()
+            )
+        except (OSError, ValueError) as error:
+            raise SchemaError(
+                f"cannot write schema file {path}: {getattr(error, 'strerror', 'this is no path')}"
+            ) from None
+
+
+def _check_name(parameter: str, name: object) -> None:
+    if (
+        not isinstance(name, str)
+        or not name
+        or "\x00" in name
+        or len(name) > 200
+        or not _is_writable_text(name)
+    ):
+        raise SchemaError(
+            f"Schema: {parameter}: a name must be text of 1 to 200 characters without NUL, got "
+            f"{name!r}"
+        )
+
+
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise SchemaError(f"the key {key!r} stands twice")
+        out[key] = value
+    return out
+
+
+__all__ = ["MAX_VALUES", "Neighbours", "Schema"]

@@ -1,0 +1,332 @@
+"""Leaf counts batch by batch: count one, add it to what was released, merge any number of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from privet._validate import NameIn
+from privet.accounting.cost import Cost, Number
+from privet.accounting.statement import People, PrivacyStatement
+from privet.curator import AnyCurator
+from privet.curator.spending import Spending, foresee_statement
+from privet.domain import Schema
+from privet.domain.cells import Cells
+from privet.domain.questions import Question
+from privet.errors import NoiseWarning, ParameterError, QuestionError
+from privet.learners.random_trees.drawing import Plan
+from privet.model import Model
+from privet.model.leaf_vectors import Batch, Evidence, Weighting, trees_from
+
+# How batches of leaf counts weigh, how much thin leaves borrow, when to build anew. From released
+# numbers only: it pays nothing.
+
+#: Thin leaves borrow at most so many times as much where noise dominates. Chosen on public data
+#: sets.
+MOST_BORROWING = 8.0
+#: No batch counts more often than this.
+MOST_WEIGHT = 10.0
+
+
+def weigh_batches(
+    batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-noise"
+) -> Evidence:
+    """The evidence of some batches.
+
+    By noise: if all batches are samples of one population, a leaf of share q has about n q rows of
+    a batch of n rows, with sampling variance n q and noise of variance s^2. The weighted sum has
+    the least variance for its expectation if a batch weighs
+
+        n / (s^2 + n q) = 1 / (s^2 / n + q)     (inverse-variance weighting),
+
+    where q is that of a typical row's leaf and class. So batches weigh the same where sampling
+    dominates, or where they are equally large and noisy, and n / s^2 where noise does. Weights are
+    scaled so that all rows count once on average, and none more than ten times: the sums are about
+    those of all rows.
+
+    Thin leaves borrow ``shrink``, times the ratio of noise to strength where that is above 1.
+    """
+    plain = Evidence(tuple(batches), shrink, weighting, (1.0,) * len(batches), shrink)
+    evidence = plain
+    if weighting == "by-noise" and len(batches) > 1:
+        rows, share = estimate_sizes(batches), _estimate_typical_share(plain)
+        found = [
+            1 / (batch.deviation**2 / n + share) if n > 0 else 0.0
+            for batch, n in zip(batches, rows, strict=True)
+        ]
+        kept = sum(weight * n for weight, n in zip(found, rows, strict=True))
+        alike = max(found) - min(found) <= 1e-12 * max(found)  # sums of whole numbers stay whole
+        # Where noise makes up most of the rows there seem to be, counts are not blown up to their
+        # number.
+        scale = min(sum(rows) / kept, MOST_WEIGHT / max(found)) if kept > 0 else 1.0
+        evidence = plain if alike else replace(plain, weights=tuple(one * scale for one in found))
+    strength = evidence.strength
+    ratio = (
+        evidence.deviation / strength
+        if strength > 0
+        else MOST_BORROWING
+        if evidence.deviation
+        else 1.0
+    )
+    return replace(evidence, borrowing=shrink * min(max(ratio, 1.0), MOST_BORROWING))
+
+
+def estimate_sizes(batches: Sequence[Batch]) -> list[float]:
+    """About how many rows each batch has: noisy numbers, drawn towards their mean as far as noise
+    explains how they differ.
+
+    A normal model with a variance between batches that is estimated by moments (DerSimonian and
+    Laird 1986). Without it, equal batches would weigh differently by chance.
+    """
+    found = np.array([batch.n_rows for batch in batches])
+    noise = np.array([batch.variance_of_n_rows for batch in batches])
+    if len(found) > 1 and noise.min() > 1e-100:  # exact counts need no help
+        precision = 1 / noise
+        excess = float((precision * (found - np.average(found, weights=precision)) ** 2).sum()) - (
+            len(found) - 1
+        )
+        between = max(excess, 0.0) / float((precision * (1 - precision / precision.sum())).sum())
+        mean = np.average(found, weights=1 / (between + noise))
+        found = mean + (found - mean) * between / (between + noise)
+    return [max(float(rows), 0.0) for rows in found]
+
+
+def explain_wear(evidence: Evidence) -> str:
+    """Why a model should be built anew; empty where it should not.
+
+    Noise adds up with every batch. It has outgrown the counts where its deviation exceeds their
+    strength; building anew helps where that would have no more noise even at half the epsilon of
+    the least noisy batch: about twice its deviation.
+    """
+    batches = evidence.batches
+    anew = 2 * min(batch.deviation for batch in batches)
+    noise, strength = evidence.deviation, evidence.strength
+    if len(batches) == 1 or noise <= strength or noise < anew * (1 - 1e-9):
+        return ""
+    return (
+        f"the noise of {len(batches)} batches has outgrown the counts: each sum has noise of "
+        f"standard deviation {noise:.3g}, and rows account for a root mean square of "
+        f"{strength:.3g}. Built anew from all rows at half the epsilon of a batch, it would be "
+        f"about {anew:.3g}"
+    )
+
+
+def _estimate_typical_share(plain: Evidence) -> float:
+    """The sum of squared shares of the leaves and classes, less what noise adds to it on average,
+    in a mean over trees.
+    """
+    trees = len(plain.batches[0].tables)
+    entries = plain.batches[0].entries / trees
+    squares = (
+        sum(float((table**2).sum()) for table in plain.tables) / trees
+        - plain.deviation**2 * entries
+    )
+    return min(max(squares / max(sum(estimate_sizes(plain.batches)), 1.0) ** 2, 1 / entries), 1.0)
+
+
+LEARNER = "random-trees"
+#: How the people of several batches relate.
+PEOPLE = NameIn(
+    meanings={
+        "disjoint": "nobody is in two batches: epsilon is the largest of theirs",
+        "may-overlap": "epsilon is their sum",
+    }
+)
+
+
+def count_leaves(
+    curator: AnyCurator, forest: Sequence[Cells], epsilon: Number
+) -> tuple[Batch, Cost]:
+    """The noisy class counts of all leaves of a forest, and what they cost for one row added or
+    removed.
+
+    Sensitivity: a row is in one leaf of each of the N trees, so N in L1; discrete Laplace noise of
+    scale N/epsilon. Cost: pure epsilon.
+    """
+    answer = curator.count(Question.forest(forest), epsilon)
+    return Batch(answer.tables, answer.deviation), answer.row_cost
+
+
+def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "") -> Model:
+    """A model of one batch: the rows of one table, counted in the leaves of a plan.
+
+    Cost: pure ``epsilon``. Neighbours: one row added or removed.
+    """
+    check_same_domain(plan, curator.schema)
+    _check_label(name)
+    what = f"leaf counts of {len(plan.forest)} trees"
+    with Spending.reserve(curator, epsilon, f"contribution: {what}") as spending:
+        amount = spending.take(Fraction(1))
+        batch, cost = count_leaves(spending.curator, plan.forest, amount)
+        spending.record_charge(what, cost)
+        statement = spending.statement(name=name)
+    return make_batch_model(plan, batch, statement, curator.schema)
+
+
+def make_batch_model(
+    plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Schema | None = None
+) -> Model:
+    """The model of one batch of leaf counts. ``schema`` is the plan's domain with the facts of the
+    batch's own table.
+    """
+    own = plan.schema if schema is None else schema
+    return _build_model(own, plan, weigh_batches([batch], plan.shrink), statement)
+
+
+def plan_of(model: Model) -> Plan:
+    """What other rows must be counted in, to be added to a model."""
+    if model.evidence is None:
+        raise ParameterError(
+            f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added "
+            "to it; random trees that were trained, contributed or merged do"
+        )
+    return Plan(
+        model.schema,
+        tuple(tree.cells for tree in model.trees),
+        model.combine,
+        model.evidence.shrink,
+        model.settings,
+    )
+
+
+def add_batch(
+    model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
+) -> Model:
+    """A model with the rows of one more batch: fresh counts, fresh noise, added to the released
+    ones.
+
+    Cost: pure ``epsilon`` for the new rows. A person loses the largest epsilon of the batches if
+    nobody is in two of them (parallel composition), and their sum otherwise. It does not warn: see
+    :func:`warn_if_worn`.
+    """
+    PEOPLE.check("people", people)
+    _check_label(name)
+    model = getattr(model, "model_", model)
+    plan = plan_of(model)
+    assert model.evidence is not None
+    # Whatever could refuse the result does so before anything is paid for.
+    new = foresee_statement(curator, epsilon, "leaf counts", name or "of the new rows")
+    PrivacyStatement.together([model.privacy, new], people)
+    return _merge_models(
+        [model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting
+    )
+
+
+def update(
+    model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
+) -> Model:
+    """The same, with a warning where noise has outgrown the counts."""
+    return warn_if_worn(add_batch(model, curator, epsilon, people, name))
+
+
+def warn_if_worn(model: Model) -> Model:
+    """Warn where noise has outgrown the counts of a model
+    (:func:`~privet.learners.random_trees.batches.worn`).
+    """
+    if model.evidence is not None and (why := explain_wear(model.evidence)):
+        warnings.warn(why, NoiseWarning, stacklevel=3)
+    return model
+
+
+def merge_batches(
+    models: Sequence[Model], people: People, weighting: Weighting = "by-noise"
+) -> Model:
+    """One model of all batches of several models of one structure. Post-processing: it pays
+    nothing, and sees no row.
+
+    The order does not matter. Its cost depends on the number of leaves and batches only. Refused
+    are models of another structure, schema, combination or shrinkage, and batches that are given
+    twice. Warns where noise has outgrown the counts.
+    """
+    return warn_if_worn(_merge_models(models, people, weighting))
+
+
+def _merge_models(models: Sequence[Model], people: People, weighting: Weighting) -> Model:
+    PEOPLE.check("people", people)
+    plans = [plan_of(model) for model in models]
+    if not plans:
+        raise ParameterError("there must be at least one model to merge")
+    for plan in plans[1:]:
+        if plan.schema.fingerprint != plans[0].schema.fingerprint:
+            raise QuestionError(
+                "the models are about different schemas: attributes, values, target or classes "
+                "differ"
+            )
+        if plan.fingerprint != plans[0].fingerprint:
+            raise QuestionError(
+                f"the models have different structures ({plans[0].fingerprint[:12]} and "
+                f"{plan.fingerprint[:12]}): "
+                "leaf counts can be added only if all were counted for one plan"
+            )
+        if (plan.combine, plan.shrink) != (plans[0].combine, plans[0].shrink):
+            raise QuestionError(
+                "the models differ in how trees combine or how much thin leaves borrow; they must "
+                "agree"
+            )
+    statement = PrivacyStatement.together([model.privacy for model in models], people)
+    batches = {
+        leaf.id: batch
+        for model in models
+        for leaf, batch in zip(model.privacy.leaves, model.evidence.batches, strict=True)  # type: ignore[union-attr]
+    }
+    evidence = weigh_batches(
+        [batches[leaf.id] for leaf in statement.leaves], plans[0].shrink, weighting
+    )
+    schema = (
+        models[0].schema if len(models) == 1 else combine_facts([model.schema for model in models])
+    )
+    return _build_model(
+        schema, min(plans, key=lambda plan: str(plan.settings)), evidence, statement
+    )
+
+
+def combine_facts(schemas: Sequence[Schema]) -> Schema:
+    """One domain with the facts that hold for all tables: the most rows per person; how many rows
+    there are is left open.
+    """
+    first = schemas[0]
+    person = first.person if all(schema.person == first.person for schema in schemas) else None
+    rows = max(schema.rows_per_person for schema in schemas)
+    common = first.declare(n_rows=None, person=person, rows_per_person=rows)
+    return replace(common, from_data=any(schema.from_data for schema in schemas))
+
+
+def check_same_domain(plan: Plan, schema: Schema) -> None:
+    """Raise unless a table of this schema can be counted in the leaves of a plan."""
+    if schema.fingerprint != plan.schema.fingerprint:
+        raise QuestionError(
+            "the plan was drawn for another schema: attributes, values, target or classes differ"
+        )
+
+
+def _check_label(name: str) -> None:
+    """A name must fit into the file that will hold it: to find out after the charge would be too
+    late.
+    """
+    if not isinstance(name, str) or len(name) > 200 or not name.isprintable():
+        raise ParameterError(f"name must be text of at most 200 printable characters, got {name!r}")
+
+
+def _build_model(
+    schema: Schema, plan: Plan, evidence: Evidence, statement: PrivacyStatement
+) -> Model:
+    trees = trees_from([_restate_cells(schema, cells) for cells in plan.forest], evidence)
+    return Model(
+        LEARNER,
+        schema,
+        trees,
+        plan.combine,  # type: ignore[arg-type]
+        statement,
+        plan.settings,
+        evidence.deviation,
+        evidence,
+    )
+
+
+def _restate_cells(schema: Schema, cells: Cells) -> Cells:
+    """The same structure, with this table's facts about rows and people."""
+    return cells if cells.schema == schema else replace(cells, schema=schema)

@@ -1,0 +1,139 @@
+"""Exact coins: true with probability exp(-numerator/denominator), in integers only.
+
+Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), algorithm 1:
+for gamma <= 1 draw coins of probability gamma/1, gamma/2, ... until one fails; the number of draws
+is odd with probability exp(-gamma).
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.mechanisms.randomness import Bits, uniform_below, uniform_int
+
+#: Denominators up to this keep every product of :func:`exp_coins` below 2**63.
+MAX_DENOMINATOR = 1 << 56
+
+
+def exp_coins(
+    bits: Bits, numerators: npt.NDArray[np.uint64], denominator: int
+) -> npt.NDArray[np.bool_]:
+    """Coins of probability exp(-numerator/denominator), vectorised. Needs 0 <= numerator <=
+    denominator <= 2**56.
+    """
+    heads = np.ones(len(numerators), dtype=bool)
+    alive = np.arange(len(numerators))
+    k = 1
+    while len(alive):
+        if k > 127:  # the chance to get here is below 1/127!, and going on would overflow
+            for i in alive.tolist():
+                heads[i] = _flip_series(bits, int(numerators[i]), denominator, k)
+            break
+        drawn = uniform_below(bits, np.full(len(alive), denominator * k, dtype=np.uint64))
+        alive = alive[drawn < numerators[alive]]
+        k += 1
+        heads[alive] = k % 2 == 1
+    return heads
+
+
+def geometric(bits: Bits, count: int) -> npt.NDArray[np.uint64]:
+    """How many coins of probability exp(-1) come up heads before the first tail: at least w with
+    probability exp(-w).
+    """
+    out = np.zeros(count, dtype=np.uint64)
+    alive = np.arange(count)
+    while len(alive := alive[exp_coins(bits, np.ones(len(alive), dtype=np.uint64), 1)]):
+        out[alive] += np.uint64(1)
+    return out
+
+
+def exp_coin(bits: Bits, numerator: int, denominator: int) -> bool:
+    """One coin of probability exp(-numerator/denominator), for integers of any size."""
+    whole, numerator = divmod(numerator, denominator)
+    # exp(-whole - rest): all of `whole` coins of exp(-1), and then the rest.
+    return all(_flip_series(bits, 1, 1, 1) for _ in range(whole)) and _flip_series(
+        bits, numerator, denominator, 1
+    )
+
+
+def _flip_series(bits: Bits, numerator: int, denominator: int, k: int) -> bool:
+    while uniform_int(bits, denominator * k) < numerator:
+        k += 1
+    return k % 2 == 1
+
+
+# Exact geometric draws by a table: Pr[G >= g] = exp(-g / scale).
+#
+# Inversion: G is the number of g >= 1 with U < exp(-g / scale) for a uniform real U. A table
+# holds the first 64 bits of these thresholds; a 64-bit word of U decides against all of them
+# unless it equals one, and then further bits are drawn and further digits computed until it is
+# decided. So the law is exact, whatever the table's precision. A draw beyond the table starts
+# again from there (the law is memoryless).
+
+#: Scales above this would need large tables.
+MAX_TABLE_SCALE = 20_000
+_REACH = 8  # a table ends where the tail has probability exp(-8)
+_PRECISION = 320  # bits of the thresholds while the table is made
+
+
+def table_geometric(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
+    """``count`` draws with Pr[G >= g] = exp(-g / scale), for scales up to
+    :data:`MAX_TABLE_SCALE`.
+    """
+    ascending = _compute_thresholds(scale)
+    out = np.zeros(count, dtype=np.int64)
+    open_ = np.arange(count)
+    while len(open_):
+        words = bits.words(len(open_))
+        at = np.searchsorted(ascending, words, side="right")
+        drawn = len(ascending) - at
+        for i in np.flatnonzero((at > 0) & (ascending[at - 1] == words)).tolist():
+            g = int(drawn[i]) + 1  # the threshold that the word equals
+            drawn[i] += _is_below_exp(bits, int(words[i]), g, scale)
+        out[open_] += drawn
+        open_ = open_[drawn == len(ascending)]
+    return out
+
+
+@lru_cache(maxsize=128)
+def _compute_thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
+    """floor(2**64 exp(-g / scale)) for g = 1, 2, ..., ascending."""
+    length = max(1, math.ceil(_REACH * scale))
+    factor = _exp_bits(1, scale, _PRECISION)
+    found, value, half = [], 1 << _PRECISION, _PRECISION - 64
+    for g in range(1, length + 1):
+        value = (value * factor) >> _PRECISION
+        # Each step is off by at most two units of the last bit; a threshold so close to a whole
+        # number is computed by itself.
+        rest = value & ((1 << half) - 1)
+        close = rest < 4 * g or rest > (1 << half) - 4 * g
+        found.append(
+            _exp_bits(g, scale, 4 * _PRECISION) >> (4 * _PRECISION - 64) if close else value >> half
+        )
+    return np.array(found[::-1], dtype=np.uint64)
+
+
+def _is_below_exp(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
+    """Whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of both
+    until they differ.
+    """
+    known = 64
+    while True:
+        prefix = (prefix << 64) | uniform_int(bits, 1 << 64)
+        known += 64
+        threshold = _exp_bits(g, scale, known)
+        if abs(prefix - threshold) > 4:
+            return prefix < threshold
+
+
+def _exp_bits(g: int, scale: Fraction, precision: int) -> int:
+    """2**precision exp(-g / scale), to within two units."""
+    context = Context(prec=precision // 3 + 20)
+    exponent = context.divide(Decimal(-g * scale.denominator), Decimal(scale.numerator))
+    return int(context.multiply(context.exp(exponent), Decimal(1 << precision)))

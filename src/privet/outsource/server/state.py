@@ -1,0 +1,127 @@
+"""The home of a server: a folder with its accounts, and its store or where that is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from privet.errors import OutsourceError, ParameterError
+from privet.outsource.store.base import Store, StoreLimits
+from privet.outsource.store.open import make_store, open_store
+from privet.service.accounts import Accounts
+
+_CONFIG, _ACCOUNTS, _STORE = "server.json", "accounts.sqlite", "store.duckdb"
+_KIND, _VERSION = "outsource server", 1
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """What a server keeps. The analysts of its accounts are its clients; ``place`` may hold a
+    password.
+    """
+
+    path: Path
+    accounts: Accounts
+    place: str
+
+    def __repr__(self) -> str:
+        return f"ServerState({str(self.path)!r})"
+
+    def store(self) -> Store:
+        """Open the store. A DuckDB file is one process's at a time; the accounts can be changed
+        meanwhile.
+        """
+        return open_store(self.path / _STORE if self.place == _STORE else self.place)
+
+    @classmethod
+    def make(
+        cls, path: str | PathLike[str], folder: str | PathLike[str], store: str | None = None
+    ) -> ServerState:
+        """A new home for the table of an owner's folder, as a whole or not at all.
+
+        ``store`` is a postgresql:// URL, with ``schema=`` where several share a database; by
+        default the store is a file in the home.
+        """
+        home = Path(path)
+        if home.exists() and (not home.is_dir() or any(home.iterdir())):
+            raise ParameterError(
+                f"{home} exists and is not an empty folder; a server needs a folder of its own"
+            )
+        if not home.absolute().parent.is_dir():
+            raise ParameterError(f"cannot make {home}: the folder {home.parent} does not exist")
+        if store is not None and not store.startswith(("postgresql://", "postgres://")):
+            raise ParameterError(
+                "a store is a DuckDB file in the server's home (by default), or a postgresql:// URL"
+            )
+        there = home.exists()
+        home.mkdir(mode=0o700, exist_ok=True)
+        home.chmod(0o700)
+        try:
+            make_store(home / _STORE if store is None else store, folder)
+            accounts, _ = Accounts.make(home / _ACCOUNTS)
+            # Written last: a home without it was not finished.
+            config = {"privet": _KIND, "version": _VERSION, "store": store or _STORE}
+            handle = os.open(home / _CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(config, file, indent=2)
+        except BaseException:
+            for entry in home.iterdir():
+                entry.unlink()
+            if not there:
+                shutil.rmtree(home, ignore_errors=True)
+            raise
+        return cls(home, accounts, store or _STORE)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> ServerState:
+        """A home that was made before. Its store is not opened yet."""
+        home = Path(path)
+        try:
+            config = json.loads((home / _CONFIG).read_text(encoding="utf-8"))
+            kind, version, store = config["privet"], config["version"], config["store"]
+        except FileNotFoundError:
+            raise ParameterError(
+                f"{home} is no home of a server; make one with 'privet outsource init'"
+            ) from None
+        except (OSError, ValueError, KeyError, TypeError):
+            raise OutsourceError(f"cannot read {home / _CONFIG}") from None
+        if kind != _KIND or version != _VERSION or not isinstance(store, str):
+            raise OutsourceError(f"{home / _CONFIG} is not of a server that this Privet can run")
+        return cls(home, Accounts(home / _ACCOUNTS), store)
+
+
+# Sizes, rates and numbers, so that no client can starve the others or fill the server.
+
+
+@dataclass(frozen=True)
+class ServerLimits:
+    """What the server allows.
+
+    Args:
+        body: bytes of a request.
+        rate, burst: requests a second of one client, and how many at once after a pause.
+        strangers: requests a second without a valid token from one address.
+        at_once_each: requests of one client that may be under way at the same time.
+        patience: seconds in which a request must have arrived.
+        sealed: bytes of a sealed object.
+        inline: bytes of all sealed sub-trees that come along with the leaves that rows reach.
+        rows: rows of one request for predictions, or of one page.
+        page_values: sensitive values on one page, counted once for each row.
+        room: how many trees and objects there may be.
+    """
+
+    body: int = 1 << 25
+    rate: float = 200.0
+    burst: float = 1000.0
+    strangers: float = 5.0
+    at_once_each: int = 8
+    patience: float = 60.0
+    sealed: int = 1 << 24
+    inline: int = 1 << 20
+    rows: int = 10_000
+    page_values: int = 1 << 18
+    room: StoreLimits = field(default_factory=StoreLimits)

@@ -1,0 +1,181 @@
+"""What may be asked about: plain types of the same domain only. A subclass could look at rows, or
+change after it was checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet._validate import check_integer
+from privet.accounting.statement import PrivacyStatement
+from privet.domain import Schema
+from privet.domain.cells import MAX_NODES as MAX_CELL_NODES
+from privet.domain.cells import Cell, Cells, Split, check_split
+from privet.domain.questions import Partition, Question
+from privet.domain.tree import Tree
+from privet.errors import ParameterError, QuestionError
+from privet.model import Model
+from privet.queries.base import Load
+from privet.queries.json_parts import cells_from
+
+# a question has 2**27 entries at most, so sums of distances fit into 64 bits
+MAX_EXPECTED = 1 << 35
+MAX_HANDICAP = 1 << 62
+
+
+def is_same_domain(theirs: Schema, ours: Schema) -> bool:
+    """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step
+    by them.
+    """
+    return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (
+        ours.sizes,
+        ours.n_classes,
+        ours.fingerprint,
+    )
+
+
+def check_question(
+    schema: Schema, asked: Question | Cells | Sequence[Cell | Mapping[str, Any]]
+) -> Question:
+    """A question of plain types about this schema."""
+    if not isinstance(asked, Question):
+        asked = Question.of(check_cells(schema, asked))
+    # A subclass could change its arrays between the check and the count, or look at what it is
+    # asked.
+    if type(asked) is not Question or any(
+        type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions
+    ):
+        raise ParameterError("a question must be made of plain Question, Partition and Cells")
+    if not all(is_same_domain(part.cells.schema, schema) for part in asked.partitions):
+        raise QuestionError("the question is about another schema")
+    return asked
+
+
+def check_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]]) -> Cells:
+    """The cells of one partition, of plain types and about this schema."""
+    if isinstance(asked, Question):
+        raise QuestionError(
+            "this question is asked about the cells of one partition: give Cells, not a Question"
+        )
+    cells = asked if isinstance(asked, Cells) else cells_from(schema, asked, MAX_CELL_NODES)
+    if type(cells) is not Cells:
+        raise ParameterError("a question must be made of plain Question, Partition and Cells")
+    if not is_same_domain(cells.schema, schema):
+        raise QuestionError("the question is about another schema")
+    return cells
+
+
+def load_of(question: Question) -> Load:
+    """How much work it is to count for a question."""
+    distinct = {id(partition.cells): partition.cells for partition in question.partitions}
+    # cells that cover nothing must be counted, too
+    counts = max(question.entries, question.places // 2)
+    nodes = sum(len(cells.attribute) for cells in distinct.values())
+    return Load(counts, counts, nodes, find_depth(distinct.values()))
+
+
+def find_depth(trees: Iterable[Cells]) -> int:
+    """The most tests on a path of some trees."""
+    return max((int(cells.depths.max()) for cells in trees), default=0)
+
+
+def check_expected_tables(
+    question: Question, expected: Sequence[npt.ArrayLike]
+) -> list[npt.NDArray[np.int64]]:
+    """What is expected of each partition, as plain tables of bounded whole numbers that nobody else
+    holds.
+    """
+    tables = list(expected)
+    if len(tables) != len(question.partitions):
+        raise QuestionError(
+            f"expected must hold one table per partition ({len(question.partitions)}), got "
+            f"{len(tables)}"
+        )
+    shapes = [partition.shape for partition in question.partitions]
+    return [
+        _check_expected_table(number, table, shape)
+        for number, (table, shape) in enumerate(zip(tables, shapes, strict=True))
+    ]
+
+
+def _check_expected_table(
+    number: int, given: npt.ArrayLike, shape: tuple[int, ...]
+) -> npt.NDArray[np.int64]:
+    name = f"expected[{number}]"
+    try:
+        table = np.array(given)  # a copy of the base class
+    except (ValueError, TypeError, OverflowError):
+        raise QuestionError(f"{name} must be integers of shape {shape}") from None
+    if table.shape != shape or not np.issubdtype(table.dtype, np.integer):
+        raise QuestionError(
+            f"{name} must be integers of shape {shape}, got {table.dtype} of shape {table.shape}"
+        )
+    # in Python's integers, which do not overflow
+    if table.size and max(int(table.max()), -int(table.min())) > MAX_EXPECTED:
+        raise QuestionError(f"{name} must hold numbers of at most {MAX_EXPECTED} in size")
+    return table.astype(np.int64, copy=False)
+
+
+def check_handicaps(question: Question, handicaps: Sequence[int] | None) -> list[int]:
+    """One plain whole number per partition."""
+    listed = [0] * len(question.partitions) if handicaps is None else list(handicaps)
+    if len(listed) != len(question.partitions):
+        raise QuestionError(
+            f"handicaps must hold one number per partition ({len(question.partitions)}), got "
+            f"{len(listed)}"
+        )
+    return [
+        check_integer(f"handicaps[{i}]", handicap, -MAX_HANDICAP, MAX_HANDICAP, error=QuestionError)
+        for i, handicap in enumerate(listed)
+    ]
+
+
+def check_model(schema: Schema, model: Model) -> None:
+    # A subclass could look at the rows it is asked about.
+    plain = type(model) is Model and _is_plain_statement(model.privacy)
+    plain = plain and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
+    if not plain:
+        raise ParameterError(
+            f"a model must be a released Model of plain trees, got {type(model).__name__}"
+        )
+    known = (model.schema, *(tree.schema for tree in model.trees))
+    if not all(is_same_domain(theirs, schema) for theirs in known):
+        raise QuestionError("the model is for another schema")
+
+
+def check_candidates(
+    schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
+) -> tuple[Split, ...] | tuple[tuple[Split, ...], ...]:
+    """Splits that all cells share, or those of each cell, of plain types.
+
+    What all cells share is checked once: there may be billions of cells that nobody will count.
+    """
+    listed: tuple[Any, ...] = tuple(candidates)
+    if listed and all(isinstance(split, Split) for split in listed):
+        return _check_splits(schema, listed)
+    if any(isinstance(split, Split) for split in listed):
+        raise QuestionError("candidates must be splits, or one list of splits per cell")
+    if len(listed) != n_cells:
+        raise QuestionError(f"give one list of candidates per cell ({n_cells}), got {len(listed)}")
+    lists = tuple(tuple(splits) for splits in listed)
+    for cell, splits in enumerate(lists):
+        if not splits:
+            raise QuestionError(f"cell {cell} has no candidate")
+        _check_splits(schema, splits)
+    return lists
+
+
+def _check_splits(schema: Schema, splits: tuple[Any, ...]) -> tuple[Split, ...]:
+    for split in splits:
+        if type(split) is not Split:
+            raise QuestionError("candidates must be splits, or one list of splits per cell")
+        check_split(schema, split)
+    return splits
+
+
+def _is_plain_statement(statement: object) -> bool:
+    return type(statement) is PrivacyStatement and all(map(_is_plain_statement, statement.parts))

@@ -1,0 +1,364 @@
+"""The privacy card: what a data-protection officer wants to know about a model, from the model
+alone.
+"""
+
+from __future__ import annotations
+
+from privet.domain import Attribute, Categorical, Schema, text_of
+from privet.learners.random_trees.batches import explain_wear
+from privet.model import Model
+from privet.report.blocks import (
+    Banner,
+    Bullets,
+    CardBlock,
+    Grid,
+    Heading,
+    Paragraph,
+    render_html_page,
+    render_markdown,
+)
+from privet.report.labels import class_labels
+from privet.report.parts import Parts, says_classes, vote
+from privet.report.wording import explain_promise, list_charges
+
+#: A card lists so many values of an attribute.
+MAX_LISTED = 40
+
+_COMBINED = {
+    "counts": "their counts are added up",
+    "probabilities": "their class shares are added up",
+    "vote": "each tree has one vote",
+    "scores": "their scores are added up",
+}
+
+
+_LOCAL = (
+    "How: every record was randomised by itself before it was collected, by the person whom it is "
+    "about or by somebody who held it anyway. Neither whoever collected the reports nor whoever "
+    "learnt from them has to be trusted: the promise holds against them too."
+)
+
+
+def card_markdown(model: Model) -> str:
+    """The card in Markdown."""
+    return render_markdown(_make_card_title(model), _make_card_blocks(model))
+
+
+def card_html(model: Model) -> str:
+    """The card as one HTML page: no other file, no script, for screen, phone and paper."""
+    return render_html_page(_make_card_title(model), _make_card_blocks(model))
+
+
+def _make_card_title(model: Model) -> str:
+    return f"Privacy card: {model.learner} for {model.schema.target}"
+
+
+def _make_card_blocks(model: Model) -> list[CardBlock]:
+    promise: list[CardBlock] = []
+    if model.privacy.private:
+        public_size = model.schema.n_rows is not None
+        promise = [
+            *_protected_blocks(model),
+            *explain_promise(model.privacy, public_size=public_size),
+            *list_charges(model.privacy),
+        ]
+    said = dict.fromkeys(
+        note for one in (model.privacy, *model.privacy.leaves) for note in one.notes
+    )
+    why = "" if model.evidence is None else explain_wear(model.evidence)
+    said |= {f"Build it anew: {why}.": None} if why else {}
+    notes: list[CardBlock] = [Heading("Notes"), Bullets(tuple(said)[:MAX_LISTED])] if said else []
+    return [
+        _make_banner(model),
+        *_about_blocks(model),
+        *promise,
+        *_not_protected_blocks(model),
+        *_needed_blocks(model.schema),
+        *(_score_blocks(model) if model.combine == "scores" else _noise_blocks(model)),
+        *_limit_blocks(),
+        *notes,
+    ]
+
+
+def _make_banner(model: Model) -> Banner:
+    if model.privacy.private:
+        return Banner(f"Guarantee: this model is {model.privacy.describe()}.", alarm=False)
+    reason = model.privacy.reason or "no reason is recorded"
+    return Banner(
+        f"NOT PRIVATE. This model comes without any privacy guarantee: {reason}. It may reveal "
+        "facts about single people. Handle it like the table that it was learnt from, and do not "
+        "publish it unless that table is public.",
+        alarm=True,
+    )
+
+
+def _about_blocks(model: Model) -> list[CardBlock]:
+    noisy = (
+        "class counts that were estimated from randomised records"
+        if model.privacy.local
+        else "class counts with random noise added"
+    )
+    counts = (
+        "class scores" if model.combine == "scores" else noisy if model.noise else "class counts"
+    )
+    how = _COMBINED[model.combine]
+    joined = f" ({how})" if len(model.trees) > 1 else ""
+    text = (
+        f"It predicts {model.schema.target} ({_join_labels(class_labels(model.schema))}). It "
+        "consists "
+        f"of {_describe_parts(model)}{joined}. The file holds the tests of the trees and "
+        f"{counts}. It "
+        f"holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
+    )
+    settings = tuple((name, _format_setting(value)) for name, value in model.settings.items())
+    table: list[CardBlock] = [Grid(("setting", "value"), settings)] if settings else []
+    return [Heading("What this is"), Paragraph(text), *table]
+
+
+def _describe_parts(model: Model) -> str:
+    parts = Parts.of(model)
+    leaves = sum(len(tree.leaves) for tree in parts.trees)
+    inside = f"with {leaves} {'leaf' if leaves == 1 else 'leaves'} in all"
+    kinds = (
+        (len(parts.trees), f"one decision tree {inside}", f"decision trees {inside}"),
+        (
+            len(parts.terms),
+            "a table of scores for the values of one attribute",
+            "tables of scores, each for the values of one attribute",
+        ),
+        (len(parts.constants), "one score for every row", "scores for every row"),
+    )
+    return "; ".join(
+        one if count == 1 else f"{count} {several}" for count, one, several in kinds if count
+    )
+
+
+def _protected_blocks(model: Model) -> list[CardBlock]:
+    privacy, rows = model.privacy, model.privacy.rows_per_person
+    most = "one row" if rows == 1 else f"{rows} rows"
+    if privacy.parts:
+        kept = [leaf.display_name for leaf in privacy.leaves if not leaf.person]
+        unsaid = (
+            f" In {_join_labels(kept)}, no column says whose row it is: that nobody has more "
+            "rows there "
+            "than that is the owner's assertion."
+        )
+        whom = f"Every single person, with at most {most} in each table.{unsaid if kept else ''}"
+    elif privacy.person:
+        whom = (
+            "Every single person, with all their rows. Before anything was counted, the curator "
+            "cut the table to at most "
+            f"{most} of each person, and left out rows that belong to nobody."
+        )
+    elif rows > 1:
+        whom = (
+            f"Every single person with at most {most}. That nobody has more is the owner's "
+            "assertion: no column says whose row it is, so it could not be enforced."
+        )
+    else:
+        whom = (
+            "Every single row. This protects a person only if nobody has more than one row, which "
+            "is the owner's assertion: no column says whose row it is, so it could not be enforced."
+        )
+    unit = privacy.unit
+    if privacy.local:
+        sent = "one of them" if rows == 1 else f"at most {rows} of them"
+        whom = (
+            f"Every single record. A person who sent {sent} is protected with this epsilon; "
+            "whoever sent more loses more, in proportion. Nobody else could count them."
+        )
+        what = (
+            "Exchanging all that a record says for anything else would have made the same report "
+            "almost as likely. That somebody took part is not hidden, and how many did is public."
+        )
+    elif privacy.neighbours == "replace":
+        what = (
+            f"Exchanging all that one {unit} says for anything else would have given almost the "
+            "same model. How many there are is public."
+        )
+    else:
+        what = (
+            f"Taking one {unit} out, or adding one, would have given almost the same model: even "
+            "taking part is protected."
+        )
+    return [
+        Heading("What is protected, and for whom"),
+        Bullets(
+            (
+                f"For whom: {whom}",
+                f"What: {what}",
+                *([_LOCAL] if privacy.local else []),
+                "Against whom: anyone who holds the model, whatever else they know or will learn, "
+                "and however much they compute. "
+                "Predicting, plotting and sharing it do not weaken the promise.",
+            )
+        ),
+    ]
+
+
+def _not_protected_blocks(model: Model) -> list[CardBlock]:
+    schema, privacy = model.schema, model.privacy
+    rows = (
+        [f"The number of rows: the owner declared it public ({schema.n_rows})."]
+        if schema.n_rows is not None
+        else []
+    )
+    rows = (
+        [f"The number of records: everybody can count the reports ({schema.n_rows})."]
+        if rows and privacy.local
+        else rows
+    )
+    if privacy.private:
+        how = "rho is k*k times" if privacy.promised.epsilon is None else "epsilon is k times"
+        groups = (
+            "Groups: the promise is for one at a time. For k people together (a family, say) "
+            f"{how} as large."
+        )
+        other = [
+            (
+                "Anything else published from the same table: what it costs adds to this. The "
+                "owner's ledger has the sum."
+            )
+        ]
+        if privacy.local:
+            other = [
+                (
+                    "Anything else that the same people told: what it costs adds to this, and "
+                    "nobody but they can keep the sum."
+                )
+            ]
+    else:
+        groups, other = "Single people: nothing limits what the model says about one of them.", []
+    items = [
+        "The schema: names of columns, listed values, bounds and classes are public.",
+        *rows,
+        "What is true of the population: the model exists to show it. A statistical fact about a "
+        "group is learnt whether or not any one member took part.",
+        "A person's class, where it can be predicted from other people's data: whoever knows "
+        "someone's attributes can predict their class, even if that person never was in the table.",
+        groups,
+        (
+            "Side channels: how long training took, memory, logs and backups of the machine that "
+            "held the table."
+        ),
+        *other,
+    ]
+    return [Heading("What is not protected"), Bullets(tuple(items))]
+
+
+def _needed_blocks(schema: Schema) -> list[CardBlock]:
+    rows = tuple(
+        (name, *_describe_domain(attribute)) for name, attribute in schema.attributes.items()
+    )
+    text = (
+        "To predict, a row needs these attributes and nothing else; neither the class nor an "
+        "identity. Where a value is not in "
+        "the list, the model answers with what it knows without it."
+    )
+    return [
+        Heading("Data needed to use it"),
+        Paragraph(text),
+        Grid(("attribute", "kind", "values or bounds"), rows),
+    ]
+
+
+def _describe_domain(attribute: Attribute) -> tuple[str, str]:
+    if isinstance(attribute, Categorical):
+        extra = (
+            ""
+            if attribute.other is None
+            else f'; everything else counts as "{text_of(attribute.other)}"'
+        )
+        return "one of a list", f"{_join_labels(attribute.labels)}{extra}"
+    missing = (
+        "" if attribute.missing is None else f'; a missing entry counts as "{attribute.missing}"'
+    )
+    beyond = "not used" if attribute.on_unknown == "drop" else "counted in the nearest bin"
+    bins = "1 bin" if attribute.bins == 1 else f"{attribute.bins} bins"
+    return (
+        "number",
+        (
+            f"{attribute.low:.6g} to {attribute.high:.6g} in {bins}; numbers beyond are "
+            f"{beyond}{missing}"
+        ),
+    )
+
+
+def _noise_blocks(model: Model) -> list[CardBlock]:
+    if not model.noise:
+        state = "The model records no noise on its counts."
+        text = state if model.privacy.private else f"{state} They may be exact."
+    else:
+        text = (
+            "Each count of a leaf carries random noise with a standard deviation of "
+            f"{model.noise:.3g}: it is right to within about {2 * model.noise:.3g}, 19 times in "
+            "20. A leaf whose counts are no larger than that says little, and a count below zero "
+            "is noise alone. Counts of inner nodes add up those of several leaves, and their "
+            "noise."
+        )
+    return [Heading("Noise in the counts"), Paragraph(text)]
+
+
+def _score_blocks(model: Model) -> list[CardBlock]:
+    parts = Parts.of(model)
+    text = (
+        "The values in the trees are scores, not counts: they hold no count of people. A score "
+        "says how strongly a part of the model speaks for a class, on a log scale. The scores of a "
+        "row are added up over all parts, and the probability of a class is e to the power of its "
+        "sum, divided by the total of this over all classes: one point more for a class multiplies "
+        "its odds against any other by e, about 2.72."
+    )
+    votes = sorted({amount for tree in parts.trees if (amount := vote(tree)) is not None})
+    items = []
+    if votes:
+        drawn = (
+            " The tree was drawn at random as a whole; this is what protects people, and another "
+            "run gives another tree."
+        )
+        items.append(
+            "Decision trees: every leaf says one class, and adds "
+            f"{' or '.join(f'{amount:.6g}' for amount in votes)} to its score. This amount is "
+            "public and the same in every leaf: it does not say how many people are behind it, "
+            f"nor how sure the leaf is.{drawn if model.privacy.private else ''}"
+        )
+    if any(vote(tree) is None and says_classes(tree) for tree in parts.trees):
+        items.append(
+            "A decision tree whose leaves say one class each, with scores for all classes: the "
+            "same for all leaves that say the same, "
+            "from noisy counts of all people together who get this answer."
+        )
+    if parts.terms:
+        names = [model.schema.names[tree.cells.attribute[0]] for tree in parts.terms]
+        items.append(f"Tables of scores, for each value of: {_join_labels(names)}.")
+    listed: list[CardBlock] = [Bullets(tuple(items))] if items else []
+    return [Heading("What the scores are"), Paragraph(text), *listed]
+
+
+def _limit_blocks() -> list[CardBlock]:
+    items = (
+        (
+            "This card says nothing about how accurate or how fair the model is. Noise harms rare "
+            "groups more than frequent ones."
+        ),
+        (
+            "A promise rests on what the owner declared: a schema that was not learnt from private "
+            "rows, and how many rows a person has."
+        ),
+        (
+            "Its checksum shows that a model file is undamaged, not who made it. Take it from a "
+            "source that you trust."
+        ),
+        "A prediction is a statistical statement, not a fact about a person.",
+    )
+    return [Heading("Limits"), Bullets(items)]
+
+
+def _join_labels(labels: list[str] | tuple[str, ...]) -> str:
+    shown = ", ".join(labels[:MAX_LISTED])
+    return shown if len(labels) <= MAX_LISTED else f"{shown}, … ({len(labels) - MAX_LISTED} more)"
+
+
+def _format_setting(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_format_setting, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

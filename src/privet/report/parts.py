@@ -1,0 +1,56 @@
+"""The parts of a model, as its trees state them: decision trees, additive terms, constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from privet.domain.tree import Tree
+from privet.model import Model
+from privet.text import escape_invisible
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The trees of a model by their kind, each kind in the model's order."""
+
+    #: Decision trees: all of a model's trees where it does not add up scores.
+    trees: tuple[Tree, ...]
+    #: A score for each value of one attribute: one split, one child per value, nothing at the root.
+    terms: tuple[Tree, ...] = ()
+    #: Scores that every row gets.
+    constants: tuple[Tree, ...] = ()
+
+    @classmethod
+    def of(cls, model: Model) -> Parts:
+        """The parts of a model."""
+        return cls(
+            tuple(tree for tree in model.trees if tree.kind not in ("term", "constant")),
+            tuple(tree for tree in model.trees if tree.kind == "term"),
+            tuple(tree for tree in model.trees if tree.kind == "constant"),
+        )
+
+    def titles(self) -> list[tuple[Tree, str]]:
+        """All parts, each with a title that is fit to be shown: trees first, then terms, then
+        constants.
+        """
+        trees = [
+            (tree, f"tree {number} of {len(self.trees)}")
+            for number, tree in enumerate(self.trees, 1)
+        ]
+        terms = [
+            (tree, f"score by {escape_invisible(tree.schema.names[tree.cells.attribute[0]])}")
+            for tree in self.terms
+        ]
+        return [*trees, *terms, *((tree, "score of every row") for tree in self.constants)]
+
+
+def says_classes(tree: Tree) -> bool:
+    """Whether every node of a tree of scores says one class."""
+    return tree.kind in ("drawn", "calibrated")
+
+
+def vote(tree: Tree) -> float | None:
+    """What a drawn tree adds to the class that it says, and to no other; None for any other
+    tree.
+    """
+    return float(tree.counts[0].max()) if tree.kind == "drawn" else None

@@ -1,0 +1,229 @@
+"""A tree as a picture: tests in boxes, and leaves as bars of their class shares, or as chips where
+they only say a class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privet._validate import check_integer
+from privet.domain.tree import Tree
+from privet.report.labels import class_labels, collapse_tree, leaves_below
+from privet.report.parts import says_classes
+from privet.report.plots.layout import (
+    BOX_HEIGHT,
+    BOX_PADDING,
+    ELBOW,
+    LEGEND_PITCH,
+    SMALL,
+    TEXT,
+    Bars,
+    Layout,
+    Placed,
+    draw_legend,
+    draw_scale,
+    lay_out_columns,
+    legend_lines,
+    place_nodes,
+    write_text,
+)
+from privet.report.plots.style import (
+    FILLS,
+    FOOTER_PITCH,
+    INK,
+    MARGIN,
+    QUIET,
+    TITLE_HEIGHT,
+    TITLE_SIZE,
+    ink_on,
+    make_canvas,
+    need_matplotlib,
+    text_width,
+    wrap_text,
+)
+from privet.text import escape_invisible, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# Leaves as chips: the class that a leaf says, in the colour of that class. For drawn trees, whose
+# leaves hold no counts.
+
+HEIGHT = 0.22
+
+
+class Chips:
+    """How a leaf is drawn that says a class and nothing else. What is not drawn is an outline with
+    its number of leaves.
+    """
+
+    pitch = 0.32
+    aligned = False
+
+    def __init__(self, tree: Tree, *, whole: bool, cut: bool) -> None:
+        self._tree, self._below = tree, leaves_below(tree)
+        self.names: list[str] = []  # a chip has its name in it, so there is no legend
+        said = ["Each leaf says a class; it holds no count."]
+        said += [] if whole else ["Branches that say the same are drawn as one."]
+        said += ["Dashed: leaves that are not drawn."] if cut else []
+        self.notes = [" ".join(said)]
+
+    def width(self, placed: Placed) -> float:
+        """Of the chip."""
+        size = SMALL if placed.cut else TEXT
+        return text_width(self._says(placed), size, bold=not placed.cut) + 2 * BOX_PADDING
+
+    def draw(self, axes: Axes, placed: Placed, x: float, y: float) -> None:
+        """One chip, from ``x`` on and amid ``y``."""
+        from matplotlib.patches import FancyBboxPatch
+
+        colour = FILLS[int(self._tree.counts[placed.node].argmax()) % len(FILLS)][0]
+        look = (
+            {"fc": "white", "ec": QUIET, "ls": (0, (3, 2))}
+            if placed.cut
+            else {"fc": colour, "ec": INK}
+        )
+        shape = f"round,pad=0,rounding_size={HEIGHT / 2}"
+        width = self.width(placed)
+        axes.add_patch(
+            FancyBboxPatch(
+                (x, y - HEIGHT / 2), width, HEIGHT, boxstyle=shape, lw=0.7, zorder=2, **look
+            )
+        )
+        ink, size = (QUIET, SMALL) if placed.cut else (ink_on(colour), TEXT)
+        write_text(
+            axes,
+            x + width / 2,
+            y,
+            self._says(placed),
+            size,
+            bold=not placed.cut,
+            colour=ink,
+            centred=True,
+        )
+
+    def _says(self, placed: Placed) -> str:
+        if placed.cut:
+            return f"… {self._below[placed.node]} leaves"
+        return shorten(
+            class_labels(self._tree.schema)[int(self._tree.counts[placed.node].argmax())], 28
+        )
+
+
+#: More leaves make a picture that no program shows.
+MOST_LEAVES = 1000
+
+
+def draw_tree(
+    tree: Tree,
+    *,
+    noise: float = 0.0,
+    title: str = "",
+    footer: str = "",
+    max_depth: int | None = None,
+    max_leaves: int = 40,
+    scores: bool = False,
+    whole: bool = False,
+) -> Figure:
+    """Draw a tree.
+
+    Args:
+        tree: what to draw.
+        noise: the standard deviation of each leaf count's noise. Whiskers show twice that: 19 times
+            in 20 the noise is smaller.
+        title: stands above.
+        footer: stands below; the guarantee belongs here.
+        max_depth: draw so many tests deep. What is below is summed up in one line.
+        max_leaves: draw so many leaves at most, the top of the tree and there what more of the
+            domain reaches; the rest is summed up.
+        scores: whether the tree is of a model that adds up scores. A leaf of a drawn tree is then
+            the class that it says.
+        whole: draw a tree of scores with all its branches; otherwise those that say the same are
+            drawn as one.
+    """
+    need_matplotlib()
+    check_integer("max_leaves", max_leaves, 1, MOST_LEAVES, owner="draw_tree")
+    if scores and not whole:
+        tree = collapse_tree(tree)
+    nodes, title = place_nodes(tree, max_depth, max_leaves), escape_invisible(title)
+    cut = any(placed.cut for placed in nodes)
+    leaves = (
+        Chips(tree, whole=whole, cut=cut)
+        if scores and says_classes(tree)
+        else Bars(tree, noise=noise, scores=scores)
+    )
+    place = lay_out_columns(nodes, MARGIN)
+
+    def start(placed: Placed) -> float:
+        aligned = leaves.aligned and not placed.test
+        return place.end if aligned else place.starts[placed.depth]
+
+    ends = [start(placed) + leaves.width(placed) for placed in place.leaves]
+    names = [text_width(name, SMALL) + 0.55 for name in leaves.names]
+    width = max(*ends, *names, 5.0, MARGIN + text_width(title, TITLE_SIZE, bold=True)) + MARGIN
+    legend = legend_lines(leaves.names, width - 2 * MARGIN)
+    promise = wrap_text(footer, width - 2 * MARGIN, TEXT, bold=True)
+    notes = [line for note in leaves.notes for line in wrap_text(note, width - 2 * MARGIN, SMALL)]
+    top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.12
+    end = top + leaves.pitch * len(place.leaves)
+    foot = end + (0.4 if leaves.aligned else 0.2)
+    axes = make_canvas(width, foot + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
+
+    if title:
+        write_text(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
+    draw_legend(
+        axes,
+        legend,
+        range(len(leaves.names)),
+        leaves.names,
+        MARGIN,
+        top - 0.12 - LEGEND_PITCH * len(legend) + 0.1,
+    )
+    if isinstance(leaves, Bars):
+        draw_scale(axes, place.end, top, end)
+    for placed in place.nodes:
+        if placed.test:
+            _draw_test(
+                axes, place, placed, top, leaves.pitch, [start(child) for child in placed.children]
+            )
+        else:
+            leaves.draw(axes, placed, start(placed), top + (placed.line + 0.5) * leaves.pitch)
+    for number, text in enumerate(promise):
+        write_text(axes, MARGIN, foot + FOOTER_PITCH * number, text, TEXT, bold=True)
+    for number, text in enumerate(notes, len(promise)):
+        write_text(axes, MARGIN, foot + FOOTER_PITCH * number, text, SMALL, colour=QUIET)
+    return axes.get_figure(root=True)  # type: ignore[return-value]
+
+
+def _draw_test(
+    axes: Axes, place: Layout, placed: Placed, top: float, pitch: float, stops: list[float]
+) -> None:
+    """The box of a test, the lines to where its children start, and the values that lead to
+    each.
+    """
+    from matplotlib.patches import FancyBboxPatch
+
+    start, end = place.box(placed)
+    y = top + (placed.line + 0.5) * pitch
+    ends = [top + (child.line + 0.5) * pitch for child in placed.children]
+    elbow = end + ELBOW
+    axes.plot([end, elbow], [y, y], color=INK, lw=0.8, zorder=1)
+    axes.plot([elbow, elbow], [ends[0], ends[-1]], color=INK, lw=0.8, zorder=1)
+    for child, at, stop in zip(placed.children, ends, stops, strict=True):
+        axes.plot([elbow, stop], [at, at], color=INK, lw=0.8, zorder=1)
+        write_text(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
+    shape = "round,pad=0,rounding_size=0.06"
+    axes.add_patch(
+        FancyBboxPatch(
+            (start, y - BOX_HEIGHT / 2),
+            end - start,
+            BOX_HEIGHT,
+            boxstyle=shape,
+            fc="white",
+            ec=INK,
+            lw=0.9,
+        )
+    )
+    write_text(axes, (start + end) / 2, y, placed.test, TEXT, bold=True, centred=True)

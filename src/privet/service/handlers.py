@@ -1,0 +1,499 @@
+"""The desk where analysts are served: who asks, whether they may, charge once, answer once, record.
+
+A question is charged under the key of its request, and its answer is recorded before it leaves. So
+a request that is sent again gets the recorded answer; where the service died between charge and
+answer, it is answered then, for the charge that stands. In no order of events do two different
+answers leave for one charge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import privet
+from privet._types import Json
+from privet.accounting.cost import Budget, Cost, parse_epsilon
+from privet.accounting.ledger import Entry, Ledger, Receipt, account_digest, left
+from privet.accounting.ledger.base import KeyedLedger
+from privet.accounting.ledger.journal import cost_to, entry_to
+from privet.accounting.ledger.reservations import Reservation
+from privet.curator import Curator
+from privet.curator.charging import preview_cost
+from privet.curator.recorded import Recorded, answer_and_record, replay_answer
+from privet.errors import (
+    AccessError,
+    KeyReused,
+    ParameterError,
+    PrivetError,
+    QuestionError,
+    ReservationClosed,
+    SchemaError,
+    TableError,
+)
+from privet.queries import Answer, check_query
+from privet.service import requests
+from privet.service.accounts import RegisteredDataset
+from privet.service.admission import Admission
+from privet.service.limits import Limits, MemoryGate, TooMany
+from privet.service.problems import OtherSchema, Unanswered
+from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
+from privet.service.state import ServiceState
+from privet.tables.base import CountSource, Table
+from privet.tables.open import open_table
+
+_BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
+_LOG = logging.getLogger(__name__)  # for the owner
+_MEMORY = MemoryGate(2 << 30)  # bytes that all large queries under way may need together
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A recorded answer (JSON) with its receipt, and whether it had been recorded before."""
+
+    answer: bytes
+    receipt: Receipt
+    replayed: bool
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question as it came: who asks about what, under which key, and the digest of all that."""
+
+    analyst: str
+    dataset: RegisteredDataset
+    operation: str
+    body: Json
+    key: str
+    digest: str
+
+
+class RequestHandlers:
+    """All that the service does, without HTTP."""
+
+    def __init__(self, home: ServiceState, limits: Limits | None = None) -> None:
+        self.home, self.limits = home, limits or Limits()
+        self.snapshots = Snapshots(self.limits)
+        self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="desk")
+        self._admission = Admission(home.accounts, self.limits)
+        self._tables: dict[int, tuple[Table, CountSource]] = {}
+        self._opening: dict[int, threading.Lock] = {}
+        self._lock = threading.Lock()
+        self._under_way: set[tuple[str, str]] = set()
+        self._recorded_bytes: dict[str, int] = {}
+
+    def close(self) -> None:
+        """End all snapshots, after what is under way."""
+        self.snapshots.end_all()
+        self._workers.shutdown(wait=True)
+
+    # -- who ---------------------------------------------------------------------------------------
+
+    def admit(self, token: str | None, address: str) -> str:
+        """The analyst of a token. Strangers, and analysts in a hurry, have to wait."""
+        return self._admission.admit(token, address)
+
+    def granted(self, analyst: str, name: str) -> RegisteredDataset:
+        """A data set that is granted to the analyst."""
+        self.home.accounts.granted(analyst, name)
+        try:
+            return self.home.accounts.dataset(name)
+        except ParameterError:
+            raise AccessError(f"no data set {name!r} is granted to you") from None
+
+    # -- what is free ------------------------------------------------------------------------------
+
+    def list_datasets(self, analyst: str) -> Json:
+        """The data sets of an analyst."""
+        names = {dataset.name for dataset in self.home.accounts.datasets()}
+        grants = [
+            grant
+            for grant in self.home.accounts.grants(analyst)
+            if not grant.over and grant.dataset in names
+        ]
+        return {
+            "analyst": analyst,
+            "datasets": [
+                {"name": g.dataset, **self._describe_budget(g.dataset, analyst, g.expires)}
+                for g in grants
+            ],
+        }
+
+    def describe(self, analyst: str, dataset: RegisteredDataset) -> Json:
+        """What is public about a data set, and what is left."""
+        grant = self.home.accounts.granted(analyst, dataset.name)
+        schema = dataset.schema
+        return {
+            "name": dataset.name,
+            "schema": schema.to_json(),
+            "fingerprint": schema.fingerprint,
+            "account": account_digest(self.home.ledger.identity, dataset.name),
+            **self._describe_budget(dataset.name, analyst, grant.expires),
+            "spent": cost_to(self.home.ledger.spent(dataset.name, analyst)),
+            "private": not schema.from_data,
+            "reason": "the schema was read off the data" if schema.from_data else "",
+            "reservations": True,
+            "version": privet.__version__,
+        }
+
+    def _describe_budget(self, dataset: str, analyst: str, expires: str) -> Json:
+        ledger = self.home.ledger
+        cap = ledger.cap(dataset, analyst) or ledger.cap(dataset) or Budget(0)
+        return {
+            "unit": cap.unit,
+            "cap": str(cap.amount),
+            "left": str(self.left(dataset, analyst)),
+            "expires": expires or None,
+        }
+
+    def left(self, dataset: str, analyst: str) -> Fraction:
+        """What an analyst can still spend."""
+        return left(self.home.ledger, dataset, analyst)
+
+    def history(self, analyst: str, dataset: RegisteredDataset, after: int, limit: int) -> Json:
+        """The analyst's own charges, oldest first."""
+        ledger = self.home.ledger
+        entries = [entry for entry in ledger.entries(dataset.name, analyst) if entry.number > after]
+        unanswered = ledger.unanswered()
+        told = []
+        for entry in entries[:limit]:
+            answer = ledger.answer(entry.number)
+            told.append(
+                {
+                    **entry_to(entry),
+                    "answered": entry.number not in unanswered,
+                    "receipt": str(Receipt.of(ledger.identity, entry, answer)),
+                }
+            )
+        return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
+
+    def preview(self, analyst: str, dataset: RegisteredDataset, plan: Json) -> Json:
+        """What a plan would cost. Charges nothing."""
+        cost, rows = requests.parse_planned(plan), requests.rows_of(plan)
+        if rows.part is None:
+            promised = cost.promised(dataset.schema)
+            if rows.reservation:
+                there = self._reservation(analyst, dataset, rows.reservation)
+                return preview_cost(there.left, there.unit, promised).to_json()
+            cap = self.home.ledger.cap(dataset.name) or Budget(0)
+            remaining = self.left(dataset.name, analyst)
+            return preview_cost(remaining, cap.unit, promised).to_json()
+        snapshot = self._snapshot_of(analyst, dataset, rows.snapshot)
+        return snapshot.part(*rows.part).preview([cost]).to_json()
+
+    def reserve(self, analyst: str, dataset: RegisteredDataset, body: Json) -> Json:
+        """Set an amount aside for several queries."""
+        cost = requests.parse_reserved(body)
+        if not cost.rho:
+            raise ParameterError("a reservation must be above zero")
+        what = "".join(char if char.isprintable() else "?" for char in body["what"])
+        _, source = self._opened(dataset)
+        self._curator(analyst, dataset, source).reserve(cost, what, body["key"])
+        return _reservation_to(self._reservation(analyst, dataset, body["key"]))
+
+    def close_reservation(
+        self, analyst: str, dataset: RegisteredDataset, key: str, body: Json
+    ) -> Json:
+        """End a reservation of the analyst."""
+        self._reservation(analyst, dataset, key)
+        model = body.get("model") or ""
+        return _reservation_to(
+            self.home.ledger.close_reservation(analyst, key, why=body["why"], model=model)
+        )
+
+    def list_reservations(self, analyst: str, dataset: RegisteredDataset) -> Json:
+        """The reservations of the analyst, newest last."""
+        self.home.ledger.expire()  # those that nobody used are told as what they are
+        listed = self.home.ledger.reservations(dataset.name, analyst)
+        return {"reservations": [_reservation_to(one) for one in listed[-1000:]]}
+
+    def _reservation(self, analyst: str, dataset: RegisteredDataset, key: str) -> Reservation:
+        there = self.home.ledger.reservation(analyst, key)
+        if there is None or there.dataset != dataset.name:
+            raise ReservationClosed(f"you have no reservation {key!r} on this data set")
+        return there
+
+    def begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Json:
+        """A snapshot for several questions."""
+        table, _ = self._reached(dataset)
+        try:
+            snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
+        except TableError as error:
+            raise _unreachable_error(dataset, error) from None
+        return {"snapshot": snapshot.name, "seconds": self.limits.snapshot_idle}
+
+    # -- what is paid for --------------------------------------------------------------------------
+
+    def request(
+        self,
+        analyst: str,
+        dataset: RegisteredDataset,
+        operation: str,
+        body: Json,
+        written: bytes,
+        key: str,
+        schema: str | None,
+    ) -> Request:
+        """A question as it came. The digest holds everything that its cost and meaning depend
+        on.
+        """
+        if schema is not None and schema != dataset.schema.fingerprint:
+            raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
+        if body.get("reservation"):
+            # A fit that goes on asks the same in another snapshot.
+            same = {name: value for name, value in body.items() if name != "snapshot"}
+            written = json.dumps(same, sort_keys=True).encode()
+        parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), written]
+        digest = hashlib.sha256(
+            b"".join(b"%d:%b," % (len(part), part) for part in parts)
+        ).hexdigest()
+        self._admission.pay(analyst, len(written) / _BYTES_A_TOKEN)
+        return Request(analyst, dataset, operation, body, key, digest)
+
+    def ask(self, request: Request) -> Future[Reply]:
+        """Answer a question, in a thread of its own or of its snapshot."""
+        name = (request.analyst, request.key)
+        with self._lock:
+            if name in self._under_way:
+                raise TooMany("this request is being answered; send it again in a moment")
+            self._under_way.add(name)
+        try:
+            future = self._begin(request)
+        except BaseException:
+            self._under_way.discard(name)
+            raise
+        future.add_done_callback(lambda _: self._under_way.discard(name))
+        return future
+
+    def _begin(self, request: Request) -> Future[Reply]:
+        rows = requests.rows_of(request.body)
+        if request.operation == "divide" and rows.part is not None:
+            raise QuestionError("a group of people cannot be divided further")
+        if rows.snapshot is None:
+            if rows.part is not None or request.operation == "divide":
+                raise SnapshotGone(
+                    "people are divided, and their groups asked, within a snapshot: begin one, and "
+                    "name it"
+                )
+            return self._workers.submit(self._answer, request, None)
+        # also when the snapshot has ended since
+        replay = replay_answer(self._keyed(self.home.ledger, request))
+        if replay is not None:
+            return self._workers.submit(lambda: self._reply(self.home.ledger, replay))
+        snapshot = self._snapshot_of(request.analyst, request.dataset, rows.snapshot)
+        return snapshot.run(lambda: self._answer(request, snapshot))
+
+    def _answer(self, request: Request, snapshot: Snapshot | None) -> Reply:
+        reply = self._answer_once(request, snapshot)
+        self._admission.pay(request.analyst, len(reply.answer) / _BYTES_A_TOKEN)
+        part = requests.rows_of(request.body).part
+        if snapshot is None or part is None:
+            return reply
+        # the division's entry is what paid for its groups
+        return replace(reply, receipt=snapshot.receipts[part[0]])
+
+    def _answer_once(self, request: Request, snapshot: Snapshot | None) -> Reply:
+        """Answer a query for its charge, now or when it was sent before."""
+        rows, part = requests.rows_of(request.body), None
+        book: Ledger = self.home.ledger
+        if snapshot is not None and rows.part is not None:
+            if self.home.ledger.charged(request.analyst, request.key) is not None:
+                raise KeyReused(
+                    f"the key {request.key!r} belongs to another request; use a new key"
+                )
+            snapshot.claim(request.key, request.digest)
+            part = snapshot.part(*rows.part)
+            book = part.ledger
+        keyed = self._keyed(book, request)
+        replay = replay_answer(keyed)
+        if replay is not None:
+            return self._reply(book, replay)
+        # its connection may be dead: charge nothing more for it
+        if snapshot is not None and snapshot.failed and keyed.before is None:
+            raise SnapshotGone(
+                "a question in this snapshot could not be answered; send that one again, or begin "
+                "a new snapshot"
+            )
+        self._check_room(request.analyst)
+        groups: list[Curator] = []
+        try:
+            kept = answer_and_record(
+                keyed, lambda: self._charge_and_answer(request, keyed, snapshot, part, groups)
+            )
+            assert kept is not None  # the service has no public tables, so everything is charged
+        except PrivetError as error:
+            entry = keyed.entry or keyed.before  # now, or when the request was sent before
+            if entry is None:
+                raise
+            _LOG.warning("line %d was charged and not answered: %s", entry.number, error)
+            if snapshot is not None:
+                snapshot.failed = True
+            raise Unanswered(entry.number) from None
+        self._recorded_bytes[request.analyst] += len(kept.answer)
+        reply = self._reply(book, kept)
+        if snapshot is not None:
+            snapshot.failed = False
+            if groups and not kept.replayed:  # else these groups were not paid for
+                snapshot.divisions[kept.entry.number] = groups
+                snapshot.receipts[kept.entry.number] = reply.receipt
+        return reply
+
+    def _charge_and_answer(
+        self,
+        request: Request,
+        keyed: KeyedLedger,
+        snapshot: Snapshot | None,
+        part: Curator | None,
+        groups: list[Curator],
+    ) -> bytes:
+        """Charge a query and work out its answer. ``groups`` gets those of a division."""
+        dataset = request.dataset
+        _, source = (
+            self._reached(dataset) if snapshot is None else self._reach_within_snapshot(dataset)
+        )
+        rows = source if snapshot is None else snapshot.source
+        curator = part or self._curator(request.analyst, dataset, rows)
+        curator = curator.with_ledger(keyed)
+        if part is None:
+            curator = curator.within(requests.rows_of(request.body).reservation)
+        if request.operation == "divide":
+            assert snapshot is not None
+            told = self._divide(snapshot, curator, keyed, request.body, groups)
+        else:
+            told = self._ask(curator, request)
+        return _encode_json(told)
+
+    def _ask(self, curator: Curator, request: Request) -> Json:
+        body = request.body
+        asked = check_query(
+            requests.query_of(request.operation, curator.schema, body), curator.schema
+        )
+        requests.check_load(asked.load, len(curator.schema.names))
+        with _MEMORY.taken(asked.load.memory):
+            answer: Answer = curator.ask(asked, body.get("epsilon"), rho=body.get("rho"))
+            return answer.to_json()
+
+    @staticmethod
+    def _divide(
+        snapshot: Snapshot,
+        curator: Curator,
+        keyed: KeyedLedger,
+        body: Json,
+        groups: list[Curator],
+    ) -> Json:
+        n_parts, cost = body["n_parts"], Cost.pure(parse_epsilon("epsilon", body["epsilon"]))
+        if keyed.before is None:
+            curator.require([cost])
+        # a source knows one division; one that is refused must not end it
+        snapshot.divisions.clear()
+        groups.extend(curator.split_people(n_parts, body["epsilon"]))
+        entry = keyed.entry
+        assert entry is not None
+        return {
+            "cost": cost_to(cost.promised(curator.schema)),
+            "row_cost": cost_to(cost),
+            "private": curator.private,
+            "entry": entry_to(entry),
+            "division": entry.number,
+            "n_parts": n_parts,
+        }
+
+    def _keyed(self, book: Ledger, request: Request) -> KeyedLedger:
+        """The ledger as this request sees it. That of a group of people lives in memory, and ends
+        with its snapshot: no witness needs to know.
+        """
+        seen = self._seen if book is self.home.ledger else _ignore_entry
+        return KeyedLedger(book, request.analyst, request.key, request.digest, seen)
+
+    @staticmethod
+    def _reply(book: Ledger, kept: Recorded) -> Reply:
+        receipt = Receipt.of(book.identity, kept.entry, kept.answer)
+        return Reply(kept.answer, receipt, kept.replayed)
+
+    def _seen(self, entry: Entry) -> None:
+        self.home.witness.note(self.home.ledger, entry)
+
+    # -- tables ------------------------------------------------------------------------------------
+
+    def _opened(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
+        with self._lock:
+            opening = self._opening.setdefault(dataset.id, threading.Lock())
+        with opening:  # a database that does not respond holds up those who ask it, and nobody else
+            if dataset.id not in self._tables:
+                try:
+                    table = open_table(dataset.place)
+                    table.check_structure(dataset.schema)
+                except (TableError, SchemaError) as error:
+                    raise _unreachable_error(dataset, error) from None
+                self._tables[dataset.id] = (table, table.source(dataset.schema))
+            return self._tables[dataset.id]
+
+    def _reached(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
+        """A table that can be read now: nothing is charged for one that cannot."""
+        table, source = self._opened(dataset)
+        try:
+            table.check_reachable()
+        except TableError as error:
+            raise _unreachable_error(dataset, error) from None
+        return table, source
+
+    def _reach_within_snapshot(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
+        """The same in the thread of a snapshot, whose own connection is asked: it may be dead while
+        the table can be read again.
+        """
+        try:
+            return self._reached(dataset)
+        except TableError:
+            self._workers.submit(self._reached, dataset).result()
+            raise SnapshotGone("the database has ended this snapshot; begin a new one") from None
+
+    def _snapshot_of(self, analyst: str, dataset: RegisteredDataset, name: str | None) -> Snapshot:
+        if name is None:
+            raise SnapshotGone("name the snapshot in which the people were divided")
+        return self.snapshots.get(name, analyst, dataset.id)
+
+    def _curator(self, analyst: str, dataset: RegisteredDataset, source: CountSource) -> Curator:
+        return Curator.over(
+            source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst
+        )
+
+    def _check_room(self, analyst: str) -> None:
+        """Answers are kept for ever, so that they are kept is bounded."""
+        if analyst not in self._recorded_bytes:
+            self._recorded_bytes[analyst] = self.home.ledger.recorded(analyst)
+        if self._recorded_bytes[analyst] > self.limits.recorded:
+            raise TooMany(
+                (
+                    "your recorded answers take all the room that is allowed; the owner can tell "
+                    "what to do"
+                ),
+                3600,
+            )
+
+
+def _unreachable_error(dataset: RegisteredDataset, error: PrivetError) -> TableError:
+    """Where a table is, is the owner's business: an analyst hears only that it cannot be
+    reached.
+    """
+    _LOG.warning("data set %r: %s", dataset.name, error)
+    return TableError(f"the table of data set {dataset.name!r} cannot be reached")
+
+
+def _ignore_entry(_: Entry) -> None:
+    """Nobody needs to know."""
+
+
+def _reservation_to(there: Reservation) -> Json:
+    """A reservation, as its analyst may see it."""
+    names = ("number", "time", "key", "what", "unit", "state", "touched")
+    amounts = {name: str(getattr(there, name)) for name in ("reserved", "charged", "left")}
+    return {**{name: getattr(there, name) for name in names}, **amounts}
+
+
+def _encode_json(answer: Json) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -1,0 +1,355 @@
+"""The door: who comes in is known before anything they send is read.
+
+A stranger is turned away by the headers alone. An analyst may have a few requests under way at
+once, and what they send is read within a time and a size. So nobody can fill the memory or keep the
+others waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import socket
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import pydantic_core
+from fastapi import Request
+from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from privet.errors import ParameterError, PrivacyError, PrivetError
+from privet.service.limits import TooMany
+from privet.service.problems import make_problem, problem_of
+
+_DESCRIPTION = "/v1/openapi.json"
+_FORM = 1 << 16  # bytes of a form of the page
+
+
+class BodyLimits(Protocol):
+    """Bytes of a request, requests of one person that may be under way at once, and seconds in
+    which one must have arrived.
+    """
+
+    @property
+    def body(self) -> int: ...
+    @property
+    def at_once_each(self) -> int: ...
+    @property
+    def patience(self) -> float: ...
+
+
+class Guarded(Protocol):
+    """What a door stands in front of."""
+
+    @property
+    def limits(self) -> BodyLimits: ...
+
+    def admit(self, token: str | None, address: str) -> str:
+        """Whose token it is, or an error."""
+        ...
+
+
+class AuthenticationMiddleware:
+    """ASGI middleware in front of all routes."""
+
+    def __init__(self, app: ASGIApp, desk: Guarded) -> None:
+        self._app, self._desk = app, desk
+        self._inside: Counter[str] = Counter()
+        # Threads of its own: slow questions must not keep others from coming in.
+        self._guards = ThreadPoolExecutor(4, thread_name_prefix="door")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if not scope["path"].startswith("/v1/") or scope["path"] == _DESCRIPTION:
+            await self._read_and_forward(scope, receive, send, _FORM)
+            return
+        send = _forbid_caching(send)
+        try:
+            analyst = await asyncio.wrap_future(self._guards.submit(self._admit, scope))
+            if self._inside[analyst] >= self._desk.limits.at_once_each:
+                raise TooMany(
+                    f"you have {self._inside[analyst]} requests under way, which is all that is "
+                    "allowed; wait for one"
+                )
+        except PrivetError as error:
+            await problem_of(error)(scope, receive, send)
+            return
+        scope.setdefault("state", {})["analyst"] = analyst
+        self._inside[analyst] += 1
+        try:
+            await self._read_and_forward(scope, receive, send, self._desk.limits.body)
+        finally:
+            self._inside[analyst] -= 1
+            if not self._inside[analyst]:
+                del self._inside[analyst]
+
+    def _admit(self, scope: Scope) -> str:
+        sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
+        found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", sent, re.IGNORECASE)
+        address = scope["client"][0] if scope.get("client") else ""
+        return self._desk.admit(found[1] if found else None, address)
+
+    async def _read_and_forward(
+        self, scope: Scope, receive: Receive, send: Send, largest: int
+    ) -> None:
+        """Read the body, then go on: no route sees half of one, or one that is too large whatever
+        its headers say.
+        """
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > largest:
+            await _too_large_response(largest)(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._desk.limits.patience):
+                body = await _receive_body(receive, largest)
+        except TimeoutError:
+            detail = f"the request did not arrive within {self._desk.limits.patience:g} seconds"
+            await make_problem("too-slow", "The request is too slow", 408, detail)(
+                scope, receive, send
+            )
+            return
+        except ValueError:
+            await _too_large_response(largest)(scope, receive, send)
+            return
+        if body is None:
+            return
+        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        await self._app(scope, replay, send)
+
+
+def _forbid_caching(send: Send) -> Send:
+    """Let no cache keep what is answered."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", []), (b"cache-control", b"no-store")]
+        await send(message)
+
+    return sending
+
+
+async def _receive_body(receive: Receive, largest: int) -> bytes | None:
+    """The whole body; None where the client has gone. Raises ValueError beyond the size."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if len(body) > largest:
+            raise ValueError
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _too_large_response(largest: int) -> JSONResponse:
+    detail = f"a request may have {largest} bytes; ask in several requests"
+    return make_problem("too-large", "The request is too large", 413, detail)
+
+
+# JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits.
+# And no name twice in one object.
+
+
+class JsonRoute(APIRoute):
+    """A route whose body is read strictly."""
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await inner(_JsonRequest(request.scope, request.receive))
+
+        return handle
+
+
+class _JsonRequest(Request):
+    async def json(self) -> Any:
+        return await run_in_threadpool(_read, await self.body())  # a large one takes a while
+
+
+def _read(body: bytes) -> Any:
+    try:
+        read = pydantic_core.from_json(body, allow_inf_nan=False)
+        json.loads(body, object_pairs_hook=_refuse_repeated_names)
+        return read
+    except ValueError as error:
+        raise json.JSONDecodeError(str(error)[:200], "", 0) from None
+
+
+def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+
+
+# Listening with Uvicorn: on loopback, with TLS, or behind something that does TLS.
+
+
+def listen(
+    make_app: Callable[[], ASGIApp],
+    what: str,
+    host: str,
+    port: int,
+    cert: Path | None = None,
+    key: Path | None = None,
+    *,
+    behind_tls: bool = False,
+) -> None:
+    """Serve until told to stop. Says what is served, and the address, on standard error once it
+    listens.
+
+    ``make_app`` opens what is served; it is called when all that can be wrong with the address has
+    been looked at.
+    """
+    import uvicorn
+
+    if (cert is None) != (key is None):
+        raise ParameterError("give both cert and key, or neither")
+    for name, path in (("cert", cert), ("key", key)):
+        if path is not None and not path.is_file():
+            raise ParameterError(f"{name} must be a file, got {path}")
+    if cert is None and not behind_tls and not _is_loopback(host):
+        raise PrivacyError(
+            f"listening at {host} without TLS would let anybody on the way read tokens and "
+            "answers; give --cert and --key, or --behind-tls where something in front does TLS"
+        )
+    app = make_app()
+    try:
+        listener = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=512
+        )
+    except OSError as error:
+        raise ParameterError(f"cannot listen at {host} port {port}: {error}") from None
+    # else every answer waits for an acknowledgement, some 40 ms
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    config = uvicorn.Config(
+        app,
+        http="h11",  # one parser and one loop, whatever else is installed
+        ws="none",
+        loop="asyncio",
+        log_level="warning",
+        access_log=False,  # an address in a log could name a question
+        server_header=False,
+        ssl_certfile=cert,
+        ssl_keyfile=key,
+        timeout_graceful_shutdown=30,
+        limit_concurrency=1000,
+        proxy_headers=behind_tls,  # whoever is in front says who asks; nobody else may
+    )
+    at = f"[{host}]" if ":" in host else host
+    sys.stderr.write(
+        f"serving {what} at "
+        f"{'http' if cert is None else 'https'}://{at}:{listener.getsockname()[1]} (Ctrl-C "
+        "stops)\n"
+    )
+    sys.stderr.flush()
+    # Uvicorn ends gracefully and then sends itself the signal again; to be told to stop is no
+    # failure.
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+# What is asked of browsers, and what they are told: where a form came from, the cookie of a
+# session, headers.
+
+
+def make_headers(style_hash: str) -> dict[str, str]:
+    """The headers of every page: nothing is loaded but what is in it, nothing runs, nobody frames
+    or keeps it.
+    """
+    policy = (
+        f"default-src 'none'; style-src '{style_hash}'; img-src data:; form-action 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'"
+    )
+    return {
+        "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def is_own_form(request: Request) -> bool:
+    """Whether a form was sent from a page of this server. A browser that says nothing about it is
+    not believed.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = urlsplit(request.headers.get("origin", ""))
+    return bool(origin.netloc) and origin.netloc == request.headers.get("host")
+
+
+def is_https(request: Request) -> bool:
+    """Whether the browser speaks TLS, to this server or to the one in front. A false header can
+    only lock its sender out.
+    """
+    return "https" in (
+        request.url.scheme,
+        request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower(),
+    )
+
+
+def server_address(request: Request) -> str:
+    """The address of this server, as the browser knows it."""
+    host = request.headers.get("host", "")
+    known = re.fullmatch(r"[A-Za-z0-9.\-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?", host)
+    return f"{'https' if is_https(request) else 'http'}://{host if known else 'this-server'}"
+
+
+def read_session_id(request: Request) -> str | None:
+    """What the cookie says."""
+    return request.cookies.get(_cookie_name(request))
+
+
+def give_session(response: Response, request: Request, name: str) -> None:
+    """Set the cookie."""
+    response.set_cookie(
+        _cookie_name(request),
+        name,
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=is_https(request),
+    )
+
+
+def take_session(response: Response, request: Request) -> None:
+    """Remove the cookie."""
+    response.delete_cookie(
+        _cookie_name(request), path="/", httponly=True, samesite="strict", secure=is_https(request)
+    )
+
+
+def _cookie_name(request: Request) -> str:
+    """With TLS, a name that no other host can set."""
+    return "__Host-privet" if is_https(request) else "privet"

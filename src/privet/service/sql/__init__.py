@@ -1,0 +1,12 @@
+"""Answer SQL clients: functions in the PostgreSQL database that holds the ledger.
+
+``privet.ask`` charges the ledger, counts behind the boundary and keeps the noisy answer.
+``privet.answer`` returns it, from a later transaction only, so that no ROLLBACK can take back the
+charge of an answer that was seen.
+
+- :mod:`~privet.service.sql.functions`: install the functions, and the statements that count
+"""
+
+from privet.service.sql.functions import SQLFunctions
+
+__all__ = ["SQLFunctions"]

@@ -1,0 +1,269 @@
+"""The SQL functions of a ledger in PostgreSQL, and who may call them on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, LiteralString
+from urllib.parse import quote
+
+from privet.accounting.ledger.base import check_name
+from privet.accounting.ledger.postgres import PostgresLedger
+from privet.domain import Attribute, Schema
+from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError
+from privet.tables.postgres.codes import Bound, encode_postgres_rows
+from privet.tables.postgres.table import PostgresTable, table_of_server
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+# The statement that counts a data set, with every name quoted and every value bound.
+#
+# It is made once, from the schema. A question changes its last parameter only: a list that says
+# of every code of every attribute whether it is allowed. So all questions do the same work for
+# every row, and none has a say in the text.
+
+
+@dataclass
+class Stored(Bound):
+    """Values in lists of one type each, as ``privet.datasets`` holds them: how many a statement
+    binds is not known beforehand.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+    codes: list[int] = field(default_factory=list)
+
+    def bind(self, value: Any, sql_type: str) -> str:
+        if sql_type == "jsonb":
+            self.texts.append(value)
+            return f"($1)[{len(self.texts)}]::jsonb"
+        place, stored = {"float8[]": (2, self.numbers), "int[]": (3, self.codes)}[sql_type]
+        stored += value
+        return f"(${place})[{len(stored) - len(value) + 1}:{len(stored)}]"
+
+
+def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
+    """A statement for the number of rows whose codes are all allowed, and what it binds to $1, $2
+    and $3; $4 says what is allowed.
+
+    Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
+    """
+    stored = Stored()
+    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, bound=stored)
+    allowed, start = [], 1
+    for column, attribute in zip(
+        [*(f"c{a}" for a in range(len(schema.names))), "y"],
+        asked_attributes(schema).values(),
+        strict=True,
+    ):
+        allowed.append(f"($4)[{start} + {column}]")
+        start += attribute.size
+    return stored, f"SELECT sum({' * '.join(allowed)}) FROM ({encoded}) AS counted"
+
+
+def asked_attributes(schema: Schema) -> dict[str, Attribute]:
+    """What a condition can name: the attributes, and the target."""
+    return {**schema.attributes, schema.target: schema.label}
+
+
+_VERSION = 2  # Privet 0.1 has version 1
+_SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql", "budget.sql", "settings.sql")
+_UPGRADES = {1: ("budget.sql", "settings.sql")}  # who may call them stays
+_CALLS: LiteralString = (
+    "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), "
+    "privet.budget(text)"
+)
+
+
+class SQLFunctions:
+    """``privet.ask``, ``privet.answer``, ``privet.receipt`` and ``privet.budget`` in the database
+    of a ledger.
+
+    Made at the first opening. They belong to the user of the ledger's URL, and read the tables of
+    the data sets with that user's rights.
+    """
+
+    def __init__(self, ledger: PostgresLedger) -> None:
+        self._ledger = ledger
+        with ledger.transaction() as connection:
+            there = connection.execute(
+                "SELECT to_regclass('privet.functions') IS NOT NULL"
+            ).fetchone()
+            if there == (False,):
+                connection.execute("CREATE TABLE privet.functions (version integer NOT NULL)")
+                connection.execute("INSERT INTO privet.functions VALUES ($1)", (_VERSION,))
+                _run(connection, _SCRIPTS)
+            version = connection.execute("SELECT version FROM privet.functions").fetchone()
+            if version is not None and version[0] in _UPGRADES:
+                _run(connection, _UPGRADES[version[0]])
+                connection.execute("UPDATE privet.functions SET version = $1", (_VERSION,))
+                version = (_VERSION,)
+            if version != (_VERSION,):
+                raise LedgerError(
+                    f"the SQL functions of ledger {ledger.name} have another version, this Privet "
+                    f"has version {_VERSION}"
+                )
+
+    def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
+        """Let a table of the same database be asked under this name, or replace what the name stood
+        for, for those who may ask it.
+
+        Looks at no row. The budget is that of the ledger's data set of the same name.
+
+        Args:
+            dataset: the name that analysts use.
+            table: its name, such as ``"public.people"``.
+            schema: what is public about the table.
+        """
+        check_name("dataset", dataset)
+        if schema.from_data:
+            raise PrivacyError(
+                "this schema was read off the data, so that its lists give rows away; write one "
+                "that is public"
+            )
+        address = self._ledger.url
+        found = table_of_server(
+            f"{address}{'&' if '?' in address else '?'}table={quote(table, safe='')}"
+        )
+        found.check_structure(schema)
+        stored, statement = counting_statement(found, schema)
+        factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
+        with self._changing() as connection:
+            connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
+            connection.execute(
+                "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                (
+                    dataset,
+                    found.relation,
+                    statement,
+                    stored.texts,
+                    stored.numbers,
+                    stored.codes,
+                    factor,
+                ),
+            )
+            for position, (name, attribute) in enumerate(asked_attributes(schema).items()):
+                labels = list(attribute.labels)
+                connection.execute(
+                    "INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)",
+                    (dataset, position, name, labels),
+                )
+            _refuse_mighty_roles(connection)
+
+    def has_dataset(self, dataset: str) -> bool:
+        """Whether it can be asked in SQL."""
+        with self._ledger.transaction() as connection:
+            return (
+                connection.execute(
+                    "SELECT 1 FROM privet.datasets WHERE dataset = $1", (dataset,)
+                ).fetchone()
+                is not None
+            )
+
+    def remove_dataset(self, dataset: str) -> None:
+        """Let nobody ask it any more, nor what is added under its name later, until that is
+        granted.
+
+        Its account and its history stay in the ledger. Grants go also where it could not be asked
+        in SQL (yet).
+        """
+        with self._changing() as connection:
+            connection.execute("DELETE FROM privet.grants WHERE dataset = $1", (dataset,))
+            connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
+
+    def grant_role(self, role: str, analyst: str) -> None:
+        """Let a role of the server call the functions, as this analyst."""
+        check_name("analyst", analyst)
+        from psycopg import sql
+
+        with self._changing() as connection:
+            if (
+                connection.execute(
+                    "SELECT FROM pg_roles WHERE rolname = $1 AND rolcanlogin", (role,)
+                ).fetchone()
+                is None
+            ):
+                raise AccessError(f"the server has no role {role!r} that can log in")
+            connection.execute(
+                (
+                    "INSERT INTO privet.roles VALUES ($1, $2) ON CONFLICT (role) DO UPDATE SET "
+                    "analyst = excluded.analyst"
+                ),
+                (role, analyst),
+            )
+            connection.execute(
+                sql.SQL("GRANT USAGE ON SCHEMA privet TO {}").format(sql.Identifier(role))
+            )
+            connection.execute(
+                sql.SQL("GRANT EXECUTE ON FUNCTION " + _CALLS + " TO {}").format(
+                    sql.Identifier(role)
+                )
+            )
+            _refuse_mighty_roles(connection)
+
+    def revoke_role(self, role: str) -> None:
+        """Let a role call them no more."""
+        from psycopg import sql
+
+        with self._changing() as connection:
+            if not connection.execute("DELETE FROM privet.roles WHERE role = $1", (role,)).rowcount:
+                raise AccessError(f"role {role!r} is no analyst")
+            if (
+                connection.execute("SELECT FROM pg_roles WHERE rolname = $1", (role,)).fetchone()
+                is not None
+            ):
+                connection.execute(
+                    sql.SQL("REVOKE ALL ON FUNCTION " + _CALLS + " FROM {}").format(
+                        sql.Identifier(role)
+                    )
+                )
+                connection.execute(
+                    sql.SQL("REVOKE ALL ON SCHEMA privet FROM {}").format(sql.Identifier(role))
+                )
+
+    def allow(self, dataset: str, analyst: str, expires: datetime | None = None) -> None:
+        """Let an analyst ask a data set, until then or for ever."""
+        check_name("dataset", dataset)
+        check_name("analyst", analyst)
+        if expires is not None and expires.tzinfo is None:
+            raise ParameterError("expires must be a time with a time zone")
+        with self._changing() as connection:
+            connection.execute(
+                "INSERT INTO privet.grants VALUES ($1, $2, coalesce($3::timestamptz, 'infinity')) "
+                "ON CONFLICT ON CONSTRAINT one_grant DO UPDATE SET expires = excluded.expires",
+                (dataset, analyst, expires),
+            )
+
+    def forbid(self, dataset: str, analyst: str) -> None:
+        """Take that back."""
+        with self._changing() as connection:
+            connection.execute(
+                "DELETE FROM privet.grants WHERE dataset = $1 AND analyst = $2", (dataset, analyst)
+            )
+
+    @contextmanager
+    def _changing(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._ledger.transaction() as connection:
+            # A transaction that has read the old state must fail when it asks, not go on.
+            connection.execute("UPDATE privet.ledger SET lines = lines")
+            yield connection
+
+
+def _run(connection: psycopg.Connection[Any], scripts: Sequence[str]) -> None:
+    for script in scripts:
+        connection.execute(files("privet.service.sql").joinpath("sql", script).read_bytes())
+
+
+def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
+    found = connection.execute("SELECT role, might FROM privet.mighty()").fetchone()
+    if found is not None:
+        role, might = found
+        raise PrivacyError(
+            f"role {role!r} could read the ledger or the rows of a data set without asking: it, or "
+            f"a role that it can become, {might}"
+        )

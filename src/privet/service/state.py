@@ -1,0 +1,144 @@
+"""The home of a curator: a folder with its accounts, its ledger (or where that is) and the witness
+of the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privet._atomic import atomic_file
+from privet.accounting.ledger import Ledger, SQLiteLedger, Witness
+from privet.errors import LedgerError, ParameterError
+from privet.service.accounts import Accounts
+
+if TYPE_CHECKING:
+    from privet.service.sql import SQLFunctions
+
+_CONFIG, _ACCOUNTS, _LEDGER, _WITNESS = (
+    "curator.json",
+    "accounts.sqlite",
+    "ledger.sqlite",
+    "witness",
+)
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ServiceState:
+    """What a curator keeps."""
+
+    path: Path
+    accounts: Accounts
+    ledger: Ledger
+    witness: Witness
+
+    @property
+    def functions(self) -> SQLFunctions | None:
+        """The functions for SQL clients, where the ledger is in PostgreSQL; installed when they are
+        first needed.
+        """
+        if isinstance(self.ledger, SQLiteLedger):
+            return None
+        from privet.accounting.ledger.postgres import PostgresLedger
+        from privet.service.sql import SQLFunctions
+
+        return SQLFunctions(self.ledger) if isinstance(self.ledger, PostgresLedger) else None
+
+    @classmethod
+    def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[ServiceState, str]:
+        """A new home, and the owner's token.
+
+        ``ledger`` is a postgresql:// URL; by default the ledger is an SQLite file in the home. All
+        that can be wrong is looked at first.
+        """
+        place = Path(path)
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise ParameterError(
+                f"{place} exists and is not an empty folder; a curator needs a folder of its own"
+            )
+        if not place.parent.is_dir():
+            raise ParameterError(f"cannot make {place}: the folder {place.parent} does not exist")
+        if ledger is not None:
+            _open_ledger(place, ledger)
+        there = place.exists()
+        try:
+            place.mkdir(mode=0o700, exist_ok=True)
+            place.chmod(0o700)
+            # first, since it fails where somebody else was faster
+            accounts, token = Accounts.make(place / _ACCOUNTS)
+            opened = _open_ledger(place, ledger)
+            if isinstance(opened, SQLiteLedger):
+                opened.path.chmod(0o600)
+            # Written last: a home without it was not finished.
+            config = {"privet": "curator", "version": _VERSION, "ledger": ledger or _LEDGER}
+            with atomic_file(place / _CONFIG) as partial:
+                handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    json.dump(config, file, indent=2)
+        except FileExistsError:  # what is there is not ours to remove
+            raise LedgerError(f"cannot make {place}: somebody else makes something there") from None
+        except BaseException as error:
+            _remove_unfinished(place, itself=not there)
+            if isinstance(error, OSError):
+                raise LedgerError(f"cannot make {place}: {error.strerror}") from None
+            raise
+        return cls(place, accounts, opened, Witness(place / _WITNESS)), token
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> ServiceState:
+        """A home that was made before."""
+        place = Path(path)
+        try:
+            config = json.loads((place / _CONFIG).read_text(encoding="utf-8"))
+            version, ledger = config["version"], config["ledger"]
+        except FileNotFoundError:
+            raise ParameterError(
+                f"{place} is no home of a curator; make one with 'privet curator init --home "
+                f"{place}'"
+            ) from None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise LedgerError(f"cannot read {place / _CONFIG}: {error}") from None
+        if version != _VERSION:
+            raise LedgerError(
+                f"{place / _CONFIG} has version {version!r}, this Privet reads version {_VERSION}"
+            )
+        if not isinstance(ledger, str):  # no place at all would be that of a new ledger
+            raise LedgerError(f"{place / _CONFIG} must say where the ledger is")
+        if ledger == _LEDGER and not (place / _LEDGER).is_file():
+            raise LedgerError(
+                f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget what "
+                "was spent"
+            )
+        return cls(
+            place,
+            Accounts(place / _ACCOUNTS),
+            _open_ledger(place, ledger),
+            Witness(place / _WITNESS),
+        )
+
+
+def _remove_unfinished(place: Path, *, itself: bool) -> None:
+    """What was made of a home that could not be finished; nothing was asked there yet."""
+    with suppress(OSError):
+        for entry in place.iterdir():
+            entry.unlink()
+        if itself:
+            place.rmdir()
+
+
+def _open_ledger(place: Path, ledger: str | None) -> Ledger:
+    if ledger is None or ledger == _LEDGER:
+        return SQLiteLedger(place / _LEDGER)
+    if not ledger.startswith(("postgresql://", "postgres://")):
+        raise ParameterError(
+            "a ledger is an SQLite file in the curator's home (by default), or a postgresql:// URL"
+        )
+    from privet.accounting.ledger.postgres import PostgresLedger
+
+    return PostgresLedger(ledger)

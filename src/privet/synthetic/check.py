@@ -1,0 +1,174 @@
+"""How near a synthetic table is to rows that were held out, asked privately, with what asking
+costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privet._types import Floats
+from privet.accounting.cost import Cost, Number, compose_sequentially, parse_epsilon
+from privet.accounting.statement import format_rounded_up
+from privet.curator import AnyCurator
+from privet.domain import Schema
+from privet.domain.cells import Cells
+from privet.domain.encode.rows import encode
+from privet.domain.questions import Question
+from privet.errors import ParameterError
+from privet.learners import PrivetClassifier
+from privet.learners.evaluation import Evaluation, evaluate
+from privet.model import Model
+from privet.report.plots import draw_shares
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+#: What the classifier that is trained on the synthetic rows is called in a report.
+SYNTHETIC = "trained on the synthetic rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Marginal:
+    """The shares of each (value, class) of one attribute, in the synthetic rows and, noisy, in the
+    held-out ones.
+    """
+
+    name: str
+    synthetic: Floats
+    held_out: Floats
+    #: The deviation of the noise of a held-out share.
+    deviation: float
+
+    @property
+    def distance(self) -> float:
+        """The share of rows that would have to change (total variation), as far as the noise lets
+        it be seen.
+        """
+        return min(float(np.abs(self.synthetic - self.held_out).sum()) / 2, 1.0)
+
+    @property
+    def floor(self) -> float:
+        """The distance that noise alone would show between equal tables, about: Laplace noise is
+        deviation/sqrt(2) in size on average.
+        """
+        return self.deviation / math.sqrt(2) * self.synthetic.size / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What was found, and its cost for one row of the held-out table, as asked and for its declared
+    neighbours.
+    """
+
+    schema: Schema
+    marginals: tuple[Marginal, ...]
+    models: Mapping[str, Evaluation]
+    most_frequent: float
+    row_cost: Cost
+    cost: Cost
+    private: bool
+
+
+def check_synthetic(
+    rows: Any, held_out: AnyCurator, epsilon: Number, *, against: Mapping[str, Model] | None = None
+) -> Check:
+    """Compare synthetic rows with a held-out table: shares of values by class, and how right
+    classifiers are.
+
+    The default learner is trained on the synthetic rows, without noise: they are public.
+    ``against`` names models that were trained otherwise, such as on the real rows, to be compared
+    with it. Half of epsilon pays for the class counts of every value of every attribute, half for
+    the confusion matrices of the models. Sensitivity: k for the counts, 1 for each matrix.
+    Neighbours: one row of the held-out table added or removed. Cost: pure ``epsilon``.
+    """
+    schema = held_out.schema
+    amount = parse_epsilon("epsilon", epsilon)
+    others = dict(against or {})
+    if SYNTHETIC in others:
+        raise ParameterError(f"a model must not be called {SYNTHETIC!r}")
+    for name, model in others.items():
+        if model.schema.fingerprint != schema.fingerprint:
+            raise ParameterError(
+                f"the model {name!r} is for another schema: attributes, values, target or classes "
+                "differ"
+            )
+    held_out.require([Cost.pure(amount)])
+    public = schema.declare(n_rows=len(rows), person=None, rows_per_person=1)
+    # What it is trained on has its price already: that of the synthetic table.
+    tables = _compute_shares(public, rows)
+    own = PrivetClassifier(math.inf, schema=public).fit(rows).model_
+    models = {SYNTHETIC: own, **others}
+    with held_out.snapshot():
+        answer = held_out.count(Question.level(Cells.everything(schema), schema.names), amount / 2)
+        each = amount / 2 / len(models)
+        evaluations = {name: evaluate(model, held_out, each) for name, model in models.items()}
+    real = [table[0].astype(np.float64) for table in answer.tables]
+    total = max(float(np.mean([table.sum() for table in real])), 1.0)
+    marginals = tuple(
+        Marginal(name, synthetic, counts / total, answer.deviation / total)
+        for name, synthetic, counts in zip(schema.names, tables, real, strict=True)
+    )
+    answers = [answer, *(evaluation.answer for evaluation in evaluations.values())]
+    classes = np.mean([table.sum(axis=0) for table in real], axis=0)
+    return Check(
+        schema,
+        marginals,
+        evaluations,
+        float(np.clip(classes.max() / total, 0.0, 1.0)),
+        compose_sequentially(one.row_cost for one in answers),
+        compose_sequentially(one.cost for one in answers),
+        held_out.private,
+    )
+
+
+def _compute_shares(schema: Schema, rows: Any) -> list[Floats]:
+    """The shares of each (value, class) in public rows."""
+    encoded = encode(schema, rows)
+    known = encoded.known(schema)
+    if encoded.classes is None or not known.any():
+        raise ParameterError("the synthetic rows hold no row that fits the schema")
+    classes = encoded.classes[known].astype(np.int64)
+    tables = []
+    for size, codes in zip(schema.sizes, encoded.codes, strict=True):
+        flat = np.bincount(
+            codes[known].astype(np.int64) * schema.n_classes + classes,
+            minlength=size * schema.n_classes,
+        )
+        tables.append(flat.reshape(size, schema.n_classes) / len(classes))
+    return tables
+
+
+# The picture of a check: shares of values in the synthetic rows and in the held-out ones.
+
+#: More attributes are not drawn: those that differ most are.
+MOST_PANELS = 24
+
+
+def draw_check(check: Check) -> Figure:
+    """A panel for each attribute."""
+    worst = sorted(check.marginals, key=lambda one: one.floor - one.distance)[:MOST_PANELS]
+    drawn = [one for one in check.marginals if one in worst]
+    n_classes = check.schema.n_classes
+    panels = {
+        one.name: (
+            check.schema.attributes[one.name].labels,
+            one.synthetic.sum(axis=1),
+            one.held_out.sum(axis=1),
+            one.deviation * math.sqrt(n_classes),
+        )
+        for one in drawn
+    }
+    cost = format_rounded_up(float(check.cost.epsilon or 0))
+    caption = (
+        "Whiskers: how far noise moves a held-out share, 19 times in 20. Showing this cost the "
+        f"held-out rows epsilon = {cost}."
+    )
+    return draw_shares(
+        panels, names=("synthetic", "held out, noisy"), title="Shares of values", caption=caption
+    )

@@ -1,0 +1,170 @@
+"""The graphical model of a synthetic table: within each class, the attributes form a tree.
+
+A row's class is drawn first, then each attribute given the class and one other attribute, its
+parent. All that the model knows are expected counts of (parent, attribute, class); they are fitted
+to noisy counts by entropic mirror descent on the potentials of the tree (McKenna, Sheldon and
+Miklau 2019, algorithm 1), with the marginals computed exactly by passing messages up and down the
+tree. Post-processing: nothing in here sees a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from privet._types import Floats
+
+#: Steps at most, the relative gain of a step below which it ends, and what is no gain but rounding.
+STEPS, ENOUGH, NOTHING = 400, 1e-4, 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Noisy counts (attribute, class), and (parent, attribute, class) where the attribute has a
+    parent, with their deviations.
+
+    Deviations broadcast over the counts; counts of a group have the noise of all its values.
+    """
+
+    alone: Floats
+    deviation: Floats
+    pair: Floats | None = None
+    pair_deviation: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTree:
+    """Expected counts: ``tables[a]`` of shape (values of the parent, values, classes); one line
+    where there is no parent (-1).
+    """
+
+    parents: tuple[int, ...]
+    tables: tuple[Floats, ...]
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The attributes, parents before their children."""
+        return order_parents_first(self.parents)
+
+    @property
+    def classes(self) -> Floats:
+        """The expected rows of each class."""
+        return np.asarray(self.tables[0].sum(axis=(0, 1)))
+
+
+def order_parents_first(parents: Sequence[int]) -> list[int]:
+    """Parents before their children."""
+    order = [a for a, parent in enumerate(parents) if parent < 0]
+    for a in order:
+        order += [child for child, parent in enumerate(parents) if parent == a]
+    return order
+
+
+def fit_class_tree(
+    parents: Sequence[int], measured: Sequence[Measured], total: float, steps: int = STEPS
+) -> ClassTree:
+    """The tree of ``total`` rows that is nearest to the measured counts, in squares weighted by
+    their noise.
+
+    It starts from the noisy counts themselves, so that few steps are needed. A step that does not
+    gain enough is halved (Armijo's rule); until one was, steps are short, and a little gain does
+    not mean that it is done.
+    """
+    order = order_parents_first(parents)
+    potentials = _first_guess(parents, measured)
+    tables = _expected_tables(potentials, parents, order, total)
+    loss, slopes = _loss(tables, measured)
+    # counts and noise that both grow are the same problem
+    rate = _least_variance(measured) / max(total, 1.0)
+    enough = NOTHING
+    for _ in range(steps):
+        while True:
+            moved = [
+                potential - rate * slope
+                for potential, slope in zip(potentials, slopes, strict=True)
+            ]
+            reached = _expected_tables(moved, parents, order, total)
+            after, after_slopes = _loss(reached, measured)
+            promised = sum(
+                float((slope * (old - new)).sum())
+                for slope, old, new in zip(slopes, tables, reached, strict=True)
+            )
+            if loss - after >= promised / 2 - NOTHING * (1 + loss):
+                break
+            rate, enough = rate / 2, ENOUGH
+        gain = loss - after
+        potentials, tables, loss, slopes = moved, reached, after, after_slopes
+        rate *= 1.3
+        if gain <= enough * (1 + after):
+            break
+    return ClassTree(tuple(parents), tuple(tables))
+
+
+def _least_variance(measured: Sequence[Measured]) -> float:
+    least = min(float(one.deviation.min()) for one in measured)
+    return min([least, *(one.pair_deviation for one in measured if one.pair is not None)]) ** 2
+
+
+def _first_guess(parents: Sequence[int], measured: Sequence[Measured]) -> list[Floats]:
+    """Logarithms of the shares that the noisy counts give, where noise does not hide them."""
+    guess = []
+    for parent, one in zip(parents, measured, strict=True):
+        alone = np.maximum(one.alone, 0.3 * one.deviation)
+        table = (alone / alone.sum(axis=0))[None]
+        if parent >= 0:
+            assert one.pair is not None
+            table = np.maximum(one.pair, 0.0) + 2 * one.pair_deviation * table
+        guess.append(np.log(table / table.sum(axis=1, keepdims=True)))
+    sizes = np.mean([np.maximum(one.alone.sum(axis=0), 1.0) for one in measured], axis=0)
+    guess[order_parents_first(parents)[0]] += np.log(sizes)
+    return guess
+
+
+def _expected_tables(
+    potentials: Sequence[Floats], parents: Sequence[int], order: Sequence[int], total: float
+) -> list[Floats]:
+    """The expected counts under these potentials: messages up the tree, and shares down."""
+    below: list[Floats] = [np.zeros(potential.shape[1:]) for potential in potentials]
+    up: list[tuple[Floats, Floats]] = [(potential, potential) for potential in potentials]
+    of_class = np.zeros(potentials[0].shape[2])
+    for a in reversed(order):
+        joint = potentials[a] + below[a]
+        message = _log_sum(joint)
+        up[a] = (joint, message)
+        if parents[a] < 0:
+            of_class = of_class + message[0]
+        else:
+            below[parents[a]] = below[parents[a]] + message
+    shares = np.exp(of_class - of_class.max())
+    tables: list[Floats] = list(potentials)
+    alone: list[Floats] = list(potentials)
+    for a in order:
+        joint, message = up[a]
+        above = (total * shares / shares.sum())[None] if parents[a] < 0 else alone[parents[a]]
+        tables[a] = above[:, None, :] * np.exp(joint - message[:, None, :])
+        alone[a] = tables[a].sum(axis=0)
+    return tables
+
+
+def _log_sum(joint: Floats) -> Floats:
+    top = joint.max(axis=1, keepdims=True)
+    return np.asarray((np.log(np.exp(joint - top).sum(axis=1, keepdims=True)) + top)[:, 0, :])
+
+
+def _loss(tables: Sequence[Floats], measured: Sequence[Measured]) -> tuple[float, list[Floats]]:
+    """Half the weighted squares, and their slope for each table."""
+    loss, slopes = 0.0, []
+    for table, one in zip(tables, measured, strict=True):
+        off = table.sum(axis=0) - one.alone
+        slope = off / one.deviation**2
+        loss += float((off * slope).sum()) / 2
+        if one.pair is None:
+            slopes.append(slope[None])
+            continue
+        pair_off = table - one.pair
+        loss += float((pair_off**2).sum()) / one.pair_deviation**2 / 2
+        slopes.append(slope + pair_off / one.pair_deviation**2)
+    return loss, slopes

@@ -1,0 +1,188 @@
+"""What released trees say about encoded rows: summed class scores, row weights and derivatives, in
+fixed point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import islice
+from math import exp, floor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet._numba import compile_kernel
+from privet._parallel import for_each_range
+from privet._types import Floats, Ints
+from privet.domain import Schema
+from privet.domain.cells import Cells
+from privet.domain.routing import Routes
+from privet.domain.tree import Tree
+from privet.errors import ParameterError, QuestionError
+
+#: Weights and derivatives are whole multiples of 1/UNIT: sums of floats would not have a
+#: sensitivity.
+UNIT = 1 << 16
+#: A row's derivatives, all classes and both orders together, are scaled down to this size in L1.
+#: (Two classes need one number each.)
+CLIP = {2: UNIT * 3 // 4}
+CLIP_MORE_CLASSES = UNIT
+MAX_TREES = 10_000
+MAX_SCORE = 1e6
+
+
+class Scoring:
+    """Trees whose node values are class scores that add up; checked, and ready to be asked about
+    rows.
+
+    Whatever the trees hold, a weight is from 0 to UNIT and a row's derivatives are at most
+    :func:`clip_of` in L1: that is what the sensitivity of a question stands on, so it does not rest
+    on who made the trees.
+    """
+
+    def __init__(self, schema: Schema, trees: Iterable[Tree]) -> None:
+        if not isinstance(trees, Iterable):
+            raise ParameterError(
+                f"rows are weighed by a list of released trees, got {type(trees).__name__}"
+            )
+        self._schema = schema
+        self._trees = [_copy_tree(schema, tree) for tree in islice(trees, MAX_TREES + 1)]
+        if len(self._trees) > MAX_TREES:
+            raise ParameterError(f"at most {MAX_TREES} trees can weigh rows")
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, in copies that nobody else holds."""
+        return tuple(self._trees)
+
+    def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
+        """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the
+        trees give to its class.
+        """
+        weights = np.full(len(classes), UNIT, dtype=np.int64)
+        if self._trees:
+            total = self._scores(codes)
+            for_each_range(
+                len(weights),
+                lambda low, high: weigh(total[low:high], classes[low:high], weights[low:high]),
+                workers=total.size >> 17,
+            )
+        return weights
+
+    def add_derivatives(
+        self,
+        codes: npt.NDArray[Any],
+        classes: npt.NDArray[Any],
+        times: Ints,
+        cell: npt.NDArray[Any],
+        table: Ints,
+    ) -> None:
+        """Add the rows' first derivatives [y = c] - p_c and second ones p_c (1 - p_c) of their
+        log-likelihood to a table.
+
+        The table is (cells, 2, numbers): one number each for two classes (that of the second),
+        otherwise one per class. A row's numbers are scaled down, all together, to :func:`clip_of`
+        in L1. It counts ``times`` (empty: once), in its cell (-1: nowhere).
+        """
+        differentiate(
+            self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table
+        )
+
+    @cached_property
+    def _routes(self) -> tuple[Routes, Floats]:
+        """The trees laid out for walking, and the scores of their nodes."""
+        return Routes.through([tree.cells for tree in self._trees]), np.concatenate(
+            [tree.counts for tree in self._trees]
+        )
+
+    def _scores(self, codes: npt.NDArray[Any]) -> Floats:
+        total = np.zeros((codes.shape[1], self._schema.n_classes))
+        if self._trees:
+            routes, scores = self._routes
+            routes.add_values(codes, scores, total, compiled=True)
+        return total
+
+
+def clip_of(n_classes: int) -> int:
+    """The most that a row's derivatives can be in L1, in units."""
+    return CLIP.get(n_classes, CLIP_MORE_CLASSES)
+
+
+def copy_cells(schema: Schema, cells: Cells) -> Cells:
+    """A copy that nobody else holds, proved anew under the curator's own schema: compiled loops do
+    not look where they step.
+    """
+    # A subclass could look at the rows it is asked about.
+    if type(cells) is not Cells:
+        raise ParameterError(f"cells must be plain Cells, got {type(cells).__name__}")
+    if type(cells.schema) is not Schema or cells.schema.fingerprint != schema.fingerprint:
+        raise QuestionError("the cells are for another schema")
+    return Cells(schema, cells.attribute, cells.offset, cells.branch, cells.cell, cells.n_cells)
+
+
+def _copy_tree(schema: Schema, tree: Tree) -> Tree:
+    if type(tree) is not Tree:
+        raise ParameterError(f"rows are weighed by released plain trees, got {type(tree).__name__}")
+    own = Tree(copy_cells(schema, tree.cells), tree.counts, "scores")
+    if not np.abs(own.counts).max() <= MAX_SCORE:  # nor NaN
+        raise ParameterError(f"scores must be at most {MAX_SCORE:g} in size")
+    return own
+
+
+# A row's numbers come from a loop of its own: vectorised functions may round a row differently
+# beside other rows, and then one row more would change what the others count.
+
+
+@compile_kernel(error_model="numpy")
+def softmax(scores: Any, out: Any) -> None:
+    """The probabilities of one row."""
+    top, total = scores[0], 0.0
+    for c in range(len(scores)):
+        top = max(top, scores[c])
+    for c in range(len(scores)):
+        out[c] = exp(scores[c] - top)
+        total += out[c]
+    for c in range(len(scores)):
+        out[c] /= total
+
+
+@compile_kernel(error_model="numpy")
+def weigh(total: Any, classes: Any, out: Any) -> None:
+    """The weight of each row, from 0 to UNIT."""
+    n_classes = total.shape[1]
+    p = np.empty(n_classes)
+    for row in range(len(classes)):
+        softmax(total[row], p)
+        weight = floor(UNIT * (1.0 - p[classes[row]]) * n_classes / (n_classes - 1))
+        out[row] = max(0, min(UNIT, int(weight)))
+
+
+@compile_kernel(error_model="numpy")
+def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any) -> None:
+    """Add the derivatives of each row to its cell, in units, each row's at most ``clip`` in L1."""
+    n_classes, numbers = total.shape[1], table.shape[2]
+    first = n_classes - numbers  # of two classes, only the second
+    p = np.empty(n_classes)
+    for row in range(len(classes)):
+        if cell[row] < 0:
+            continue
+        softmax(total[row], p)
+        size = 0.0
+        for c in range(first, n_classes):
+            size += abs((1.0 if c == classes[row] else 0.0) - p[c]) + p[c] * (1.0 - p[c])
+        scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))
+        left = clip  # cut off towards zero, and never beyond the clip
+        for c in range(first, n_classes):
+            slope = int(scale * ((1.0 if c == classes[row] else 0.0) - p[c]))
+            bend = int(scale * p[c] * (1.0 - p[c]))
+            slope = max(-left, min(left, slope))
+            left -= abs(slope)
+            bend = max(0, min(left, bend))
+            left -= bend
+            table[cell[row], 0, c - first] += slope * (times[row] if len(times) else 1)
+            table[cell[row], 1, c - first] += bend * (times[row] if len(times) else 1)

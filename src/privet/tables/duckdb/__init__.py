@@ -1,0 +1,6 @@
+"""Read CSV and Parquet files and DuckDB databases with DuckDB.
+
+- :mod:`~privet.tables.duckdb.table`: the table, and its exact counts
+- :mod:`~privet.tables.duckdb.codes`: connections, and statements that encode rows
+- :mod:`~privet.tables.duckdb.snapshot`: encoded rows in an unnamed file, read once
+"""

@@ -1,0 +1,347 @@
+"""Counts from PostgreSQL, by the server. The table is never loaded into Python.
+
+One statement answers a whole question (:mod:`~privet.tables.grouping`). Where it is too large for
+that, the rows are grouped by the codes it uses, and the groups stream into the counting loop.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import numpy as np
+
+from privet._types import Tables, WeightedRows
+from privet.domain import Attribute, Categorical, Schema
+from privet.domain.encode.values import What, raise_if_any
+from privet.domain.questions import Question
+from privet.errors import QuestionError, TableError
+from privet.tables.base import Division
+from privet.tables.counting.passes import Counting
+from privet.tables.dialect import quote_identifier, structure_problems, used_codes
+from privet.tables.grouping import Cases, CodeRadix
+from privet.tables.postgres.codes import (
+    Bound,
+    encode_postgres_rows,
+    number_expression,
+    postgres_kind_of,
+    postgres_problem_tests,
+)
+from privet.tables.postgres.connections import PostgresConnections, fetch_all, fetch_blocks
+
+if TYPE_CHECKING:
+    from privet.tables.postgres.connections import Connection
+
+_TABLES = (
+    "SELECT oid::int8, spot, name, name = $1::text OR spot || '.' || name = $1::text FROM (SELECT "
+    "c.oid, n.nspname::text AS spot, c.relname::text AS name FROM pg_class AS c JOIN pg_namespace "
+    "AS n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND "
+    "c.relpersistence <> 't' AND n.nspname <> ALL ('{pg_catalog,information_schema}')) AS named "
+    "WHERE lower($1::text) IN (lower(name), lower(spot || '.' || name))"
+)
+_COLUMNS = (
+    "WITH RECURSIVE typed AS (SELECT attnum, attname, atttypid AS type FROM pg_attribute WHERE "
+    "attrelid = $1 AND attnum > 0 AND NOT attisdropped UNION ALL SELECT attnum, attname, "
+    "typbasetype FROM typed JOIN pg_type ON oid = type WHERE typtype = 'd') SELECT attname::text, "
+    "CASE WHEN typtype = 'e' THEN 'enum' WHEN typcategory = 'S' THEN 'text' WHEN typnamespace = "
+    "'pg_catalog'::regnamespace THEN typname::text ELSE 'other' END FROM typed JOIN pg_type ON oid "
+    "= type WHERE typtype <> 'd' ORDER BY attnum"
+)
+_WRITABLE = (
+    "SELECT has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR "
+    "has_any_column_privilege(oid, 'INSERT, UPDATE') "
+    "OR pg_has_role(relowner, 'MEMBER') FROM pg_class WHERE oid = $1"
+)
+#: Whether each row has a place of its own: not in a view, nor in what another server holds, also as
+#: a partition.
+_HAS_PLACES = (
+    "WITH RECURSIVE held AS (SELECT $1::oid AS id UNION SELECT inhrelid FROM held JOIN pg_inherits "
+    "ON inhparent = id) "
+    "SELECT bool_and(relkind IN ('r', 'p', 'm')) FROM held JOIN pg_class ON oid = id"
+)
+
+
+@dataclass(frozen=True)
+class PostgresTable:
+    """A table, view, or foreign table of a PostgreSQL server. ``relation`` is its quoted name."""
+
+    name: str
+    relation: str
+    oid: int
+    connections: PostgresConnections = field(repr=False)
+
+    def answer(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What the server answers to one statement."""
+        with self.connections.connection() as connection:
+            return fetch_all(connection, sql, values, self.name)
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """The type of each column: what a domain is made of, ``text`` for all kinds of text,
+        ``enum`` for all enumerations.
+        """
+        return dict(self.answer(_COLUMNS, [self.oid]))
+
+    def check_structure(self, schema: Schema) -> None:
+        raise_if_any(self._structure(schema))
+
+    def check_reachable(self) -> None:
+        with self.connections.nearest() as connection:
+            fetch_all(connection, f"SELECT FROM {self.relation} LIMIT 0", (), self.name)
+
+    def writable(self) -> bool:
+        """Whether these credentials could change the table, which a curator's should not."""
+        return self.answer(_WRITABLE, [self.oid]) == [(True,)]
+
+    @cached_property
+    def has_places(self) -> bool:
+        """Whether each row has a place in the table that tells it from all others."""
+        return self.answer(_HAS_PLACES, [self.oid]) == [(True,)]
+
+    def _structure(self, schema: Schema) -> list[tuple[str, What]]:
+        fractions = {
+            column for column, sql_type in self.columns.items() if sql_type in ("float4", "float8")
+        }
+        return structure_problems(
+            schema,
+            {column: postgres_kind_of(sql_type) for column, sql_type in self.columns.items()},
+            fractions,
+        )
+
+    def problems(self, schema: Schema) -> list[tuple[str, What]]:
+        found = self._structure(schema)
+        broken = {column for column, _ in found}
+        bound, tests = Bound(), []
+        attributes: dict[str, Attribute] = {
+            **schema.attributes,
+            schema.target: Categorical(schema.classes),
+        }
+        for column, attribute in attributes.items():
+            if column not in broken:
+                tests += [
+                    (column, what, test)
+                    for what, test in postgres_problem_tests(
+                        bound, attribute, column, self.columns[column]
+                    )
+                ]
+        if tests:
+            selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
+            (answers,) = self.answer(f"SELECT {selected} FROM {self.relation} AS t", bound.values)
+            found += [
+                (column, what)
+                for (column, what, _), there in zip(tests, answers, strict=True)
+                if there
+            ]
+        return found
+
+    def source(self, schema: Schema) -> PostgresSource:
+        return PostgresSource(self, schema)
+
+    def read_blocks(self, size: int) -> Iterator[Any]:
+        """All rows as pandas DataFrames of so many rows; an empty one for no rows. For those who
+        may see the rows.
+        """
+        selected = ", ".join(
+            f"{_readable_expression(column, sql_type)} AS {quote_identifier(column)}"
+            for column, sql_type in self.columns.items()
+        )
+        sql = f"SELECT {selected} FROM {self.relation} AS t"
+        with self.connections.connection() as connection:
+            first = True
+            for block in fetch_blocks(connection, sql, (), self.name, size):
+                yield _make_frame(block, self.columns)
+                first = False
+            if first:
+                yield _make_frame([], self.columns)
+
+
+def table_of_server(url: str) -> PostgresTable:
+    """The table that a URL names with ``table=``, under the one name that the database has for
+    it.
+    """
+    server, _, query = url.partition("?")
+    names = parse_qs(query).get("table", [])
+    if len(names) != 1:
+        raise TableError(
+            "a PostgreSQL table is given as postgresql://user@host/database?table=schema.table"
+        )
+    rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
+    connections = PostgresConnections(f"{server}?{rest}" if rest else server)
+    with connections.connection() as connection:
+        found = fetch_all(connection, _TABLES, names, names[0])
+    found = [row for row in found if row[3]] or found  # as it is written, or else whatever its case
+    if len(found) > 1:
+        found = [row for row in found if row[1] == "public"]
+    if len(found) != 1:
+        raise TableError(
+            f"no table {names[0]!r}, or more than one, in the PostgreSQL database "
+            f"{connections.place}; write schema.table"
+        )
+    ((oid, schema, table, _),) = found
+    return PostgresTable(
+        f"{schema}.{table}",
+        f"{quote_identifier(schema)}.{quote_identifier(table)}",
+        oid,
+        connections,
+    )
+
+
+class PostgresSource:
+    """Exact counts by PostgreSQL. Several threads may count at once; a snapshot belongs to the
+    thread that opened it.
+    """
+
+    def __init__(self, table: PostgresTable, schema: Schema) -> None:
+        self._table, self._schema = table, schema
+        self._own = _PostgresSession()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A read-only transaction that sees the rows as they are at its first question."""
+        if self._own.connection is not None:
+            yield
+            return
+        with self._table.connections.transaction() as connection:
+            self._own.connection = connection
+            try:
+                yield
+            finally:
+                self._own.connection = self._own.division = None
+
+    def count(self, question: Question) -> Tables:
+        with self._encoded() as (connection, bound, encoded):
+            cases = Cases(question)
+            if cases.fits:
+                return cases.tables(
+                    fetch_blocks(
+                        connection, cases.statement(encoded), bound.values, self._table.name
+                    )
+                )
+            counting = Counting(question)
+            for rows in self._groups(used_codes(question), connection, bound, encoded):
+                counting.add(*rows)
+            return counting.tables()
+
+    def rows(self) -> Iterator[WeightedRows]:
+        with self._encoded() as (connection, bound, encoded):
+            yield from self._groups(
+                [f"c{a}" for a in range(len(self._schema.names))], connection, bound, encoded
+            )
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
+        in which part is then forgotten.
+        """
+        if self._own.connection is None:
+            raise TableError(
+                "a table is divided within a snapshot, so that everybody stays in one part"
+            )
+        if self._schema.person is None and not self._table.has_places:
+            raise QuestionError(
+                "this table cannot be divided at random, as its rows cannot be told apart: it is a "
+                "view, or held by another server. Its owner can name the column that tells people "
+                "apart as 'person' in the schema, or open the table itself"
+            )
+        self._own.division = Division(n_parts, key)
+        return [PostgresPart(self, part, self._own.division) for part in range(n_parts)]
+
+    @contextmanager
+    def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
+        """A connection, and a SELECT of the encoded rows to be used with it."""
+        bound, encoded = encode_postgres_rows(
+            self._table.relation, self._table.columns, self._schema, division
+        )
+        if self._own.connection is not None:
+            yield self._own.connection, bound, encoded
+            return
+        with self._table.connections.connection() as connection:
+            yield connection, bound, encoded
+
+    def _groups(
+        self, names: list[str], connection: Connection, bound: Bound, encoded: str
+    ) -> Iterator[WeightedRows]:
+        """Groups of equal rows as codes, classes and weights; codes that were not selected are
+        zero.
+        """
+        radix = CodeRadix(self._schema, names)
+        numbers = ", ".join(f"{number} AS k{i}" for i, number in enumerate(radix.expressions()))
+        keys = ", ".join(f"k{i}" for i in range(len(radix.expressions())))
+        sql = (
+            f"SELECT {keys}, count(*) AS n FROM (SELECT {numbers} FROM ({encoded}) AS k) AS g "
+            f"GROUP BY {keys}"
+        )
+        for block in fetch_blocks(connection, sql, bound.values, self._table.name):
+            *packed, weights = np.array(block, dtype=np.int64).T
+            yield radix.rows(packed, weights)
+
+
+class PostgresPart(PostgresSource):
+    """One of several random parts of a snapshot."""
+
+    def __init__(self, whole: PostgresSource, part: int, division: Division) -> None:
+        super().__init__(whole._table, whole._schema)
+        self._whole, self._part, self._division = whole, part, division
+
+    @contextmanager
+    def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
+        assert division is None
+        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid
+        # for once.
+        if self._whole._own.division is not self._division:
+            raise TableError(
+                "this part of the table is gone: its snapshot has ended, or the table was divided "
+                "anew"
+            )
+        with self._whole._encoded(self._division) as (connection, bound, encoded):
+            yield connection, bound, f"SELECT * FROM ({encoded}) AS d WHERE part = {self._part}"
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        yield  # that of the whole
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:  # noqa: ARG002
+        raise TableError("a part of a table cannot be divided further")
+
+
+class _PostgresSession(threading.local):
+    """What a thread has open: the connection of its snapshot, and how its rows are divided."""
+
+    connection: Connection | None = None
+    division: Division | None = None
+
+
+def _readable_expression(column: str, sql_type: str) -> str:
+    """A column as it is sent to those who may see it."""
+    if sql_type == "numeric":
+        return number_expression(column, sql_type)
+    return (
+        f"t.{quote_identifier(column)}::text"
+        if postgres_kind_of(sql_type) == "text"
+        else f"t.{quote_identifier(column)}"
+    )
+
+
+def _make_frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> Any:
+    """Rows as a DataFrame whose types do not depend on the rows."""
+    import pandas as pd
+
+    numbers = {
+        "int2": "Int64",
+        "int4": "Int64",
+        "int8": "Int64",
+        "float4": "float64",
+        "float8": "float64",
+        "numeric": "float64",
+    }
+    types = {"bool": "boolean", **numbers}
+    entries = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+    series = [
+        pd.Series(column, dtype=types.get(sql_type, "object"))
+        for column, sql_type in zip(entries, columns.values(), strict=True)
+    ]
+    return pd.DataFrame(dict(zip(columns, series, strict=True)))

@@ -1,0 +1,382 @@
+"""Counts from a Spark DataFrame, by its cluster. Only counts of encoded rows come back to the
+driver, never a row.
+
+One action answers a whole question (:mod:`~privet.tables.grouping`). Where it is too large for
+that, or uses few codes, the rows are grouped by these, and the groups are fed to the counting loop.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from privet._types import Tables, WeightedRows
+from privet.domain import Attribute, Categorical, Schema
+from privet.domain.encode.values import What, raise_if_any
+from privet.domain.questions import Question
+from privet.errors import MissingDependency, TableError
+from privet.tables.base import Division
+from privet.tables.counting.passes import Counting
+from privet.tables.dialect import structure_problems, used_codes
+from privet.tables.grouping import Cases, CodeRadix
+from privet.tables.spark.codes import (
+    SPARK_FENCE,
+    Coder,
+    SparkColumn,
+    add_value_columns,
+    encode_spark_rows,
+    part_of,
+)
+
+_MAX_SPARK_NODES = 1 << 11  # of all trees: Spark walks expressions by recursion, and compiles them
+_MAX_SPARK_DEPTH = 16
+_FEW_GROUPS = 1 << 14  # as few rows to send, and no cell to find
+
+# in which PySpark quotes what an error says
+_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+
+_T = TypeVar("_T")
+
+
+def is_spark(table: object) -> bool:
+    """Whether it is a DataFrame of Spark, classic or Connect. Imports nothing."""
+    return any(
+        base.__module__.startswith("pyspark.sql.") and base.__name__ == "DataFrame"
+        for base in type(table).__mro__
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SparkTable:
+    """A DataFrame of a Spark session, classic or Connect."""
+
+    frame: Any = field(repr=False)
+    name: str = "table in Spark"
+
+    def __post_init__(self) -> None:
+        try:
+            import pyarrow as pa  # noqa: F401 - in which counts come back
+        except ImportError:
+            raise MissingDependency("pyarrow", "spark", "a table in Spark") from None
+
+    def ask(self, what: Callable[[], _T]) -> _T:
+        """Let Spark do something. What it says about an error may quote rows: it is not passed on,
+        not even as a cause, nor logged.
+        """
+        try:
+            with _unlogged():
+                return what()
+        # - of PySpark, Py4J, gRPC, Arrow or a socket, and any of them may quote rows
+        except Exception as error:  # noqa: BLE001
+            kind = type(error).__name__
+        raise TableError(
+            f"Spark could not read {self.name} ({kind}); its message is withheld because it may "
+            "quote rows"
+        )
+
+    @cached_property
+    def functions(self) -> Any:
+        """The functions that make columns for this kind of session; both kinds may be in use at
+        once.
+        """
+        connect = any(
+            base.__module__.startswith("pyspark.sql.connect.") for base in type(self.frame).__mro__
+        )
+        return importlib.import_module(
+            "pyspark.sql.connect.functions" if connect else "pyspark.sql.functions"
+        )
+
+    @cached_property
+    def places(self) -> dict[str, SparkColumn]:
+        """Where each column stands, and its type."""
+        fields = self.ask(lambda: self.frame.schema.fields)
+        places = {
+            column.name: SparkColumn(i, column.dataType.typeName())
+            for i, column in enumerate(fields)
+        }
+        if len(places) < len(fields):
+            raise TableError(f"{self.name} has two columns of the same name; rename one of them")
+        return places
+
+    def check_structure(self, schema: Schema) -> None:
+        raise_if_any(self._structure(schema))
+
+    def check_reachable(self) -> None:
+        try:
+            # - asks the session, and runs nothing
+            self.frame.sparkSession.range(1).schema  # noqa: B018
+            return
+        except Exception as error:  # noqa: BLE001
+            kind = type(error).__name__
+        raise TableError(
+            f"the Spark session of {self.name} does not answer ({kind}); open the table in another "
+            "one"
+        )
+
+    def _structure(self, schema: Schema) -> list[tuple[str, What]]:
+        kinds = {column: place.kind for column, place in self.places.items()}
+        found = structure_problems(
+            schema, kinds, [column for column, place in self.places.items() if place.fraction]
+        )
+        person = self.places.get(schema.person) if schema.person is not None else None
+        if (
+            schema.person is not None
+            and person is not None
+            and not person.fraction
+            and person.identity is None
+        ):
+            found.append((schema.person, "dtype"))
+        return found
+
+    def problems(self, schema: Schema) -> list[tuple[str, What]]:
+        found = self._structure(schema)
+        broken = {column for column, _ in found}
+        attributes: dict[str, Attribute] = {
+            **schema.attributes,
+            schema.target: Categorical(schema.classes),
+        }
+        coders = {
+            column: Coder(f"d{i}", attribute, self.places[column])
+            for i, (column, attribute) in enumerate(attributes.items())
+            if column not in broken
+        }
+        tests = [
+            (column, what, test)
+            for column, coder in coders.items()
+            for what, test in coder.problem_tests()
+        ]
+        if tests:
+            selected = [
+                f"coalesce(bool_or({test}), false) AS t{i}" for i, (_, _, test) in enumerate(tests)
+            ]
+            answer = self.ask(
+                lambda: (
+                    add_value_columns(self.frame, list(coders.values()), self.functions)
+                    .selectExpr(*selected)
+                    .toArrow()
+                )
+            )
+            found += [
+                (column, what)
+                for (column, what, _), (there,) in zip(
+                    tests, answer.to_pydict().values(), strict=True
+                )
+                if there
+            ]
+        return found
+
+    def source(self, schema: Schema) -> SparkSource:
+        return SparkSource(self, schema)
+
+
+class SparkSource:
+    """Exact counts by Spark. Several threads may count at once; a snapshot belongs to the thread
+    that opened it.
+    """
+
+    def __init__(self, table: SparkTable, schema: Schema) -> None:
+        self._table, self._schema = table, schema
+        self._own = _SparkSession()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Keep the encoded rows on the executors, so that all questions see the same ones.
+
+        A DataFrame is a recipe, and what it reads may change. The rows are kept by the first
+        question, after its charge, in a local checkpoint, which has no recipe: where an executor is
+        lost there is an error, and never other rows.
+        """
+        if self._own.inside:
+            yield
+            return
+        self._own.inside = True
+        try:
+            yield
+        finally:
+            kept = self._own.kept
+            self._own.inside, self._own.kept, self._own.division = False, None, None
+            if kept is not None:
+                _release(kept)
+
+    def count(self, question: Question) -> Tables:
+        cases, used = Cases(question), used_codes(question)
+        groups = (
+            math.prod(self._schema.sizes[int(name[1:])] for name in used) * self._schema.n_classes
+        )
+        if (
+            cases.nodes > _MAX_SPARK_NODES
+            or cases.depth > _MAX_SPARK_DEPTH
+            or groups <= _FEW_GROUPS
+        ):
+            counting = Counting(question)
+            for rows in self._groups(used):
+                counting.add(*rows)
+            return counting.tables()
+        encoded = self._encoded()
+        numbers = f"explode(array({', '.join(cases.entries())})) AS entry"
+        answer = self._table.ask(
+            lambda: (
+                encoded.selectExpr(*cases.cells(), "y", SPARK_FENCE)
+                .where("fence >= 0")
+                .selectExpr(numbers)
+                .groupBy("entry")
+                .count()
+                .toArrow()
+                .to_batches()
+            )
+        )
+        return cases.tables(
+            np.stack([column.to_numpy() for column in batch.columns], axis=1) for batch in answer
+        )
+
+    def rows(self) -> Iterator[WeightedRows]:
+        yield from self._groups([f"c{a}" for a in range(len(self._schema.names))])
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
+        in which part is then forgotten.
+        """
+        if not self._own.inside:
+            raise TableError(
+                "a table is divided within a snapshot, so that everybody stays in one part"
+            )
+        self._own.division = Division(n_parts, key)
+        return [SparkPart(self, part, self._own.division) for part in range(n_parts)]
+
+    @cached_property
+    def _coded_rows(self) -> Any:
+        """How the rows are encoded. Nothing is computed yet."""
+        places, functions = self._table.places, self._table.functions
+        return self._table.ask(
+            lambda: encode_spark_rows(self._table.frame, places, self._schema, functions)
+        )
+
+    def _encoded(self) -> Any:
+        """A DataFrame of the encoded rows: within a snapshot, of those that are kept, with whose
+        they are.
+        """
+        if not self._own.inside:
+            return self._coded_rows
+        names = [f"c{a}" for a in range(len(self._schema.names))] + ["y"]
+        if self._own.kept is None:
+            largest = max(*self._schema.sizes, self._schema.n_classes)
+            small = "TINYINT" if largest < 1 << 7 else "SMALLINT" if largest < 1 << 15 else "INT"
+            # The number of a row is drawn once, as it is kept.
+            who = (
+                "who" if self._schema.person is not None else "monotonically_increasing_id() AS who"
+            )
+            packed, coded = (
+                f"CAST(array({', '.join(names)}) AS ARRAY<{small}>) AS codes",
+                self._coded_rows,
+            )
+            self._own.kept = self._table.ask(
+                lambda: coded.selectExpr(packed, who).localCheckpoint()
+            )
+        codes, kept = (
+            [f"CAST(get(codes, {i}) AS INT) AS {name}" for i, name in enumerate(names)],
+            self._own.kept,
+        )
+        return self._table.ask(lambda: kept.selectExpr(*codes, "who"))
+
+    def _groups(self, names: list[str]) -> Iterator[WeightedRows]:
+        """Groups of equal rows as codes, classes and weights; codes that were not selected are
+        zero.
+        """
+        encoded = self._encoded()
+        radix = CodeRadix(self._schema, names)
+        numbers = {
+            f"k{i}": f"{number} AS k{i}"
+            for i, number in enumerate(radix.expressions("CAST(0 AS BIGINT)"))
+        }
+        answer = self._table.ask(
+            lambda: (
+                encoded.selectExpr(*numbers.values())
+                .groupBy(*numbers)
+                .count()
+                .toArrow()
+                .to_batches()
+            )
+        )
+        for batch in answer:
+            *packed, weights = (column.to_numpy() for column in batch.columns)
+            yield radix.rows(packed, weights)
+
+
+class SparkPart(SparkSource):
+    """One of several random parts of a snapshot."""
+
+    def __init__(self, whole: SparkSource, part: int, division: Division) -> None:
+        super().__init__(whole._table, whole._schema)
+        self._whole, self._part, self._division = whole, part, division
+
+    def _encoded(self) -> Any:
+        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid
+        # for once.
+        if self._whole._own.division is not self._division:
+            raise TableError(
+                "this part of the table is gone: its snapshot has ended, or the table was divided "
+                "anew"
+            )
+        encoded, functions = self._whole._encoded(), self._table.functions
+        mine = f"{part_of('who', 'part_key', self._division.n_parts)} = {self._part}"
+        key = bytearray(self._division.key)
+        return self._table.ask(
+            lambda: encoded.select("*", functions.lit(key).alias("part_key")).where(mine)
+        )
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        yield  # that of the whole
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:  # noqa: ARG002
+        raise TableError("a part of a table cannot be divided further")
+
+
+class _SparkSession(threading.local):
+    """What a thread has open: whether it is in a snapshot, the rows that are kept for it, and how
+    they are divided.
+    """
+
+    inside = False
+    kept: Any = None
+    division: Division | None = None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """PySpark writes errors to the log of the driver's process before it raises them; not those of
+    this thread meanwhile.
+    """
+    module = sys.modules.get("pyspark.logger")
+    loggers = [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGGERS]
+    thread = threading.get_ident()
+
+    def of_others(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+
+    for logger in loggers:
+        logger.addFilter(of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(of_others)
+
+
+def _release(kept: Any) -> None:
+    """Free what the executors keep. Connect does that when the last reference goes; a classic
+    session would wait for Java's collector.
+    """
+    with suppress(Exception):
+        if hasattr(kept, "_jdf"):
+            kept._jdf.queryExecution().logical().rdd().unpersist(False)

@@ -1,0 +1,187 @@
+"""Additive terms: a private Newton step, shrunk like a posterior mean."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction as F
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privet.accounting.cost import NOTHING, Budget
+from privet.curator import Curator
+from privet.domain import Categorical, Numeric, Schema
+from privet.learners.gibbs import (
+    FARTHEST_STEP,
+    MAX_SMOOTHED,
+    PRIOR,
+    RANGE,
+    SHARED,
+    add_terms,
+    newton_step,
+)
+from privet.queries.answers import Numbers
+from privet.tables.counting.scoring import UNIT
+
+
+def answer(first, second, *, noise: str = "none", spread: F = F(0)) -> Numbers:
+    """Derivatives as a curator gives them, one line per value."""
+    table = np.stack([np.array(first, dtype=float), np.array(second, dtype=float)], axis=1)
+    table = table[:, :, None] if table.ndim == 2 else table
+    return Numbers(
+        NOTHING, NOTHING, True, None, (np.round(table * UNIT).astype(np.int64),), noise, spread
+    )
+
+
+def kernel(bins: int) -> np.ndarray:
+    return np.array(
+        [
+            [
+                PRIOR * ((1 - SHARED) * (i == j) + SHARED * math.exp(-abs(i - j) / (RANGE * bins)))
+                for j in range(bins)
+            ]
+            for i in range(bins)
+        ]
+    )
+
+
+def posterior(prior: np.ndarray, first, second, variance: float) -> np.ndarray:
+    """The mean of a Gaussian posterior: each value's step is measured as g/h with precision
+    h^2/(s^2 + h).
+    """
+    first, second = np.array(first, dtype=float), np.array(second, dtype=float)
+    precision = second**2 / (variance + second)
+    return np.linalg.inv(np.linalg.inv(prior) + np.diag(precision)) @ (precision * first / second)
+
+
+FIRST, SECOND = [1.0, -2, 3, 0.5, -1, 2, 1, -3], [4.0, 8, 5, 3, 9, 6, 2, 7]
+
+
+@pytest.mark.parametrize("variance", [0.0, 0.5, 4.0, 300.0])
+@pytest.mark.parametrize(
+    ("attribute", "prior"),
+    [
+        (Categorical(list(range(8))), PRIOR * np.eye(8)),
+        (Numeric(0, 1, bins=8), kernel(8)),
+        (
+            Numeric(0, 1, bins=7, missing="?"),
+            np.block([[kernel(7), np.zeros((7, 1))], [np.zeros((1, 7)), PRIOR * np.eye(1)]]),
+        ),
+    ],
+    ids=["categorical", "ordered", "ordered with missing"],
+)
+def test_a_step_is_the_mean_of_a_gaussian_posterior(attribute, prior, variance):
+    noisy = answer(
+        FIRST,
+        SECOND,
+        noise="discrete-gaussian" if variance else "none",
+        spread=F(variance) * UNIT**2,
+    )
+    found = newton_step(attribute, noisy)
+    np.testing.assert_allclose(
+        found[:, 0], posterior(prior, FIRST, SECOND, variance), rtol=1e-3, atol=1e-5
+    )
+
+
+def test_without_noise_it_is_newtons_step_with_a_prior():
+    found = newton_step(Categorical([0, 1]), answer([3.0, -1.0], [10.0, 20.0]))
+    np.testing.assert_allclose(
+        found[:, 0], [3 / (10 + 1 / PRIOR), -1 / (20 + 1 / PRIOR)], rtol=1e-4
+    )
+    many = newton_step(Categorical([0, 1]), answer([3e6, -1e6], [1e7, 2e7]))
+    np.testing.assert_allclose(many[:, 0], [0.3, -0.05], rtol=1e-4)  # the prior is forgotten
+
+
+def test_infinite_noise_says_nothing():
+    for attribute in (Categorical(list(range(8))), Numeric(0, 1, bins=8)):
+        found = newton_step(
+            attribute, answer(FIRST, SECOND, noise="discrete-gaussian", spread=F(10) ** 24)
+        )
+        np.testing.assert_allclose(found, 0, atol=1e-6)
+
+
+def test_a_curvature_below_zero_says_nothing():
+    found = newton_step(
+        Categorical([0, 1]),
+        answer([5.0, 5.0], [-1.0, 0.0], noise="discrete-gaussian", spread=F(UNIT**2)),
+    )
+    np.testing.assert_array_equal(found, 0)
+    assert np.isfinite(newton_step(Categorical([0, 1]), answer([5.0, 5.0], [-1.0, 0.0]))).all()
+
+
+def test_neighbours_share_what_is_known():
+    known = np.zeros(16)
+    known[8] = 5
+    ordered = newton_step(Numeric(0, 1, bins=16), answer(known, 4 * (known > 0)))[:, 0]
+    assert (np.diff(ordered[:9]) > 0).all()
+    assert (np.diff(ordered[8:]) < 0).all()
+    assert ordered[7] > 0.5 * ordered[8] > 0
+    listed = newton_step(Categorical(list(range(16))), answer(known, 4 * (known > 0)))[:, 0]
+    assert np.count_nonzero(listed) == 1
+
+
+def test_each_class_by_itself_and_never_too_far():
+    first = np.array([[100.0, -100, 0]] * 2)
+    found = newton_step(Categorical([0, 1]), answer(first, np.full((2, 3), 1.0)))
+    np.testing.assert_allclose(found, [[FARTHEST_STEP, -FARTHEST_STEP, 0]] * 2)
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [Categorical(list(range(30_000))), Numeric(0, 1, bins=30_000)],
+    ids=["categorical", "ordered"],
+)
+def test_very_many_values_need_no_matrix_of_their_square(attribute):
+    assert attribute.size > MAX_SMOOTHED
+    n = attribute.size
+    np.testing.assert_allclose(
+        newton_step(attribute, answer(np.ones(n), np.full(n, 10.0)))[:, 0],
+        1 / (10 + 1 / PRIOR),
+        rtol=1e-3,
+    )
+
+
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"]), "n": Numeric(0, 1, bins=6)},
+    "c",
+    ["n", "p"],
+)
+ROWS = pd.DataFrame(
+    {
+        "a": list("xxxy") * 500,
+        "b": ["x"] * 2000,
+        "n": np.linspace(0, 1, 2000),
+        "c": list("nnnp") * 500,
+    }
+)
+
+
+@pytest.mark.parametrize("amount", [F(1), 1, 1.0, "1"])
+@pytest.mark.parametrize("unit", ["epsilon", "rho"])
+def test_all_terms_together_cost_what_was_given(amount, unit):
+    """However the number is written."""
+    curator = Curator(ROWS, SCHEMA, Budget(**{unit: 1}))
+    terms, charges = add_terms(curator, [], amount, unit)
+    assert curator.left == 0
+    assert [charge.cost.amount(unit) for charge in charges] == [F(1, 3)] * 3
+    assert [SCHEMA.names[term.cells.attribute[0]] for term in terms] == list(SCHEMA.names)
+
+
+def test_terms_are_centred_scores_in_the_right_direction():
+    terms, _ = add_terms(Curator(ROWS, SCHEMA, Budget(1), public=True), [], math.inf)
+    for term in terms:
+        np.testing.assert_array_equal(term.counts[0], 0)
+        np.testing.assert_allclose(term.counts.sum(axis=1), 0, atol=1e-12)
+    by_a = terms[0].counts
+    assert by_a[1, 0] > 0.5 > 0 > by_a[1, 1]
+    assert by_a[2, 1] > 0.5
+    np.testing.assert_allclose(terms[1].counts[2], 0)  # nobody has this value: nothing is known
+
+
+def test_a_later_term_refines_earlier_ones():
+    """The same column again has less to add."""
+    twice = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"])}, "c", ["n", "p"])
+    rows = ROWS.assign(b=ROWS["a"])
+    (first, second), _ = add_terms(Curator(rows, twice, Budget(1), public=True), [], math.inf)
+    assert np.abs(second.counts).max() < 0.9 * np.abs(first.counts).max()

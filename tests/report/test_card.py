@@ -1,0 +1,370 @@
+"""The privacy card: right numbers, right reservations, and nothing unescaped."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from privet.accounting.cost import Cost
+from privet.accounting.statement import Charge, PrivacyStatement
+from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells
+from privet.domain.tree import Tree
+from privet.report import card_html, card_markdown
+from privet.report.wording import bound_posterior, format_factor
+from tests.report.models import SCHEMA, gaussian_model, open_model, small_model, statement
+from tests.report.scored import scored_model, small_drawn
+
+SECTIONS = [
+    "What this is",
+    "What is protected, and for whom",
+    "What epsilon means",
+    "What was paid",
+    "What is not protected",
+    "Data needed to use it",
+    "Noise in the counts",
+    "Limits",
+]
+
+
+class Page(HTMLParser):
+    """Tags that are closed as they were opened, the text, and the headings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes += attrs
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+def page_of(model) -> Page:
+    page = Page()
+    page.feed(card_html(model))
+    page.close()
+    assert page.open == []
+    return page
+
+
+def both(model) -> list[str]:
+    """The words of both forms, each without its markup."""
+    plain = (
+        re.sub(r"\\(.)", r"\1", card_markdown(model))
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
+    )
+    return [plain, " ".join("".join(page_of(model).text).split("\n"))]
+
+
+def test_sections_in_order():
+    assert re.findall(r"^## (.*)$", card_markdown(small_model()), re.MULTILINE) == SECTIONS
+    assert re.findall(r"<h2>(.*)</h2>", card_html(small_model())) == SECTIONS
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_the_numbers_of_a_pure_promise(position):
+    text = both(small_model())[position]
+    assert "0.833334-differentially private with one row added or removed" in text
+    assert "Epsilon is 0.833334. " in text
+    assert "at most 2.301 times as likely" in text  # e^(5/6) = 2.3009..., rounded up
+    for number in ("30.2 %", "69.8 %", "4.6 %", "20.4 %"):
+        assert number in text
+    assert "at most 5.295 (e^1.66667)" in text  # two versions of one row: twice epsilon
+    assert "standard deviation of 2.83: it is right to within about 5.66" in text
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_where_the_number_of_rows_is_public_presence_costs_twice(position):
+    """Somebody else is in the place of whoever is not there: odds times e^(2 * 5/6) = 5.2945."""
+    text = both(small_model(SCHEMA.declare(n_rows=1000)))[position]
+    assert "at most 2.301 times as likely" in text
+    assert (
+        "change by at most 5.295 when somebody sees the model (e^1.66667): the number of rows is "
+        "public"
+    ) in text
+    for number in ("15.8 %", "84.2 %", "2 %", "37.1 %"):
+        assert number in text
+    assert "To tell two versions" not in text
+
+
+def test_the_bayesian_examples():
+    """Odds times and divided by e^epsilon, from the definition."""
+    for prior in (0.5, 0.1):
+        for epsilon in (0.0, 0.5, 5 / 6, 3.0):
+            odds = prior / (1 - prior)
+            expected = [
+                odds * math.exp(sign * epsilon) / (1 + odds * math.exp(sign * epsilon))
+                for sign in (-1, 1)
+            ]
+            assert bound_posterior(prior, epsilon) == pytest.approx(expected)
+    assert bound_posterior(0.1, 1e15) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "epsilon", [0.0, 0.01, 0.3, 1.0, 1.999, 2.0, 4.7, 9.0, 12.9, 14.0, 700.0, 1e15]
+)
+def test_a_factor_is_never_rounded_in_favour_of_the_promise(epsilon):
+    text = format_factor(epsilon)
+    if text.startswith("10^"):
+        assert int(text[3:]) * math.log(10) >= epsilon
+    else:
+        assert math.exp(epsilon) <= float(text) <= math.exp(epsilon) * 1.06 + 0.002
+
+
+def test_charges_and_their_sums():
+    schema = SCHEMA.declare(rows_per_person=2, neighbours="replace", person="id")
+    rows = [
+        line for line in card_markdown(small_model(schema)).splitlines() if line.startswith("| ")
+    ]
+    assert "| splits | 0.333334 | 0.0138889 |" in rows
+    assert "| leaf counts | 0.5 | 0.125 |" in rows
+    assert "| all together, for one row added or removed | 0.833334 | 0.138889 |" in rows
+    assert "| promised, for the neighbours above | 3.33334 | 2.22223 |" in rows
+
+
+@pytest.mark.parametrize(
+    ("facts", "said", "unsaid"),
+    [
+        (
+            {},
+            (
+                "Every single row. This protects a person only if nobody has more than one row, "
+                "which is the owner's assertion"
+            ),
+            "cut the",
+        ),
+        (
+            {"rows_per_person": 4},
+            "at most 4 rows. That nobody has more is the owner's assertion",
+            "cut the table",
+        ),
+        (
+            {"rows_per_person": 4, "person": "id"},
+            "the curator cut the table to at most 4 rows of each person",
+            "assertion",
+        ),
+        (
+            {"person": "id"},
+            "the curator cut the table to at most one row of each person",
+            "assertion",
+        ),
+        ({"neighbours": "replace"}, "Exchanging all that one row says", "even taking part"),
+        ({}, "even taking part is protected", "Exchanging"),
+        ({"n_rows": 12345}, "declared it public (12345)", "replace"),
+    ],
+)
+def test_the_card_says_whom_it_protects(facts, said, unsaid):
+    for text in both(small_model(SCHEMA.declare(**facts))):
+        assert said in text
+        assert unsaid not in text
+
+
+def test_a_promise_in_rho():
+    for text in both(gaussian_model()):
+        assert "rho = 0.05" in text
+        assert "delta = 1e-05" in text
+        assert "rho is k*k times as large" in text
+    pure = both(small_model())[0]
+    assert "delta" not in pure
+    assert "epsilon is k times as large" in pure
+    # For two versions of a row the rho is four times as large; the factor comes from that, not from
+    # twice epsilon.
+    apart = re.search(
+        r"put in: the factor is then at most \S+ \(e\^([0-9.]+)\)", both(gaussian_model())[0]
+    )
+    statement_of_two = PrivacyStatement(
+        (Charge("x", Cost(None, Fraction(1, 5))),),
+        "add-remove",
+        1,
+        person=False,
+        private=True,
+        delta=Fraction(1, 10**5),
+    )
+    assert apart is not None
+    assert float(apart[1]) == pytest.approx(statement_of_two.epsilon, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "word"),
+    [("0.1", "very strong"), (1, "a strong"), (4, "moderate"), (10, "weak"), (11, "hardly")],
+)
+def test_epsilon_in_a_word(epsilon, word):
+    privacy = PrivacyStatement.of(SCHEMA, [Charge("counts", Cost.pure(epsilon))], private=True)
+    assert word in card_markdown(small_model(privacy=privacy))
+
+
+def test_what_is_not_protected_is_said_in_every_card():
+    for text in both(small_model()):
+        for part in (
+            "The schema",
+            "What is true of the population",
+            "predicted from other people's data",
+            "Side channels",
+            "Groups",
+        ):
+            assert part in text
+
+
+def test_a_model_without_a_promise_has_a_loud_banner_and_no_reading_of_epsilon():
+    assert card_markdown(open_model()).splitlines()[2].startswith("> **WARNING: NOT PRIVATE.")
+    assert '<p class="alarm"' in card_html(open_model())
+    assert '<p class="alarm"' not in card_html(small_model())
+    for text in both(open_model()):
+        assert "epsilon is infinite" in text
+        for heading in SECTIONS[1:4]:
+            assert heading not in text
+        assert "Guarantee" not in text
+        assert "random noise" not in text
+
+
+@pytest.mark.parametrize(
+    ("combine", "said"),
+    [("counts", "their counts are"), ("probabilities", "shares are"), ("vote", "has one vote")],
+)
+def test_how_trees_combine(combine, said):
+    assert said in card_markdown(small_model(combine=combine))
+    assert said not in card_markdown(small_model(combine=combine, trees=small_model().trees[:1]))
+
+
+def test_scores_are_explained_and_no_count_is_claimed():
+    for text in both(scored_model()):
+        assert "What the scores are" in text
+        assert "Noise in the counts" not in text
+        assert "scores, not counts: they hold no count of people" in text
+        assert (
+            "one decision tree with 5 leaves in all; a table of scores for the values of one "
+            "attribute; one score for every row"
+        ) in text
+        assert "their scores are added up" in text
+        assert "every leaf says one class, and adds 0.7 to its score" in text
+        assert "drawn at random as a whole" in text
+        assert "for each value of: age." in text
+        assert "no count and no row" in text
+        assert "standard deviation" not in text
+
+
+def test_a_single_drawn_tree_and_one_without_a_promise():
+    alone = card_markdown(scored_model(trees=(small_drawn(),)))
+    assert "one decision tree with 5 leaves" in alone
+    assert "for each value of" not in alone
+    assert "protects people" in alone
+    assert "protects people" not in card_markdown(
+        scored_model(privacy=statement(private=False, reason="epsilon is infinite"))
+    )
+
+
+def test_data_needed():
+    for text in both(small_model()):
+        assert "complete, incomplete, foster" in text
+        assert "20 to 60 in 4 bins" in text
+        assert 'a missing entry counts as "not told"' in text
+        assert 'everything else counts as "grey"' in text
+    many = Schema(
+        {"a": Categorical([f"v{i}" for i in range(50)]), "b": Numeric(0, 1, on_unknown="drop")},
+        "t",
+        ["x", "y"],
+    )
+    tree = Tree(Cells.everything(many), np.array([[1.0, 2.0]]))
+    card = card_markdown(small_model(many, trees=(tree,)))
+    assert "v39, … (10 more)" in card
+    assert "v40" not in card
+    assert "numbers beyond are not used" in card
+
+
+EVIL = '<script>alert("1")</script>{body}|*_`[x](y) &amp; \'\n# head'
+
+
+def evil_model():
+    schema = Schema(
+        {EVIL: Categorical([EVIL, "b"]), "n": Numeric(0, 1, missing=EVIL)}, EVIL + "t", [EVIL, "b"]
+    )
+    privacy = PrivacyStatement.of(schema, [Charge(EVIL, Cost.pure(1))], private=True, notes=[EVIL])
+    tree = Tree(Cells.everything(schema), np.array([[1.0, 2.0]]))
+    return small_model(schema, trees=(tree,), privacy=privacy, learner=EVIL, settings={EVIL: EVIL})
+
+
+def test_html_escapes_everything():
+    page = page_of(evil_model())
+    assert page.tags == {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "p",
+        "ul",
+        "li",
+        "div",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
+    assert {name for name, _ in page.attributes} == {
+        "lang",
+        "charset",
+        "name",
+        "content",
+        "http-equiv",
+        "class",
+        "role",
+        "scope",
+    }
+    assert "".join(page.text).count('<script>alert("1")</script>{body}') >= 8
+    reason = small_model(privacy=statement(private=False, reason=EVIL))
+    assert "script" not in page_of(reason).tags
+
+
+def test_html_needs_no_other_file():
+    page = card_html(small_model())
+    assert not re.search(r"https?:|url\(|@import|src=|href=|<script|<link", page)
+    for needed in (
+        'name="viewport"',
+        "prefers-color-scheme: dark",
+        "@media print",
+        "default-src 'none'",
+    ):
+        assert needed in page
+
+
+def test_markdown_escapes_everything():
+    card = card_markdown(evil_model())
+    assert "<" not in card
+    assert not re.search(r"(?<!\\)`|(?<!\\)\[", card)
+    assert [line for line in card.splitlines() if line.startswith("#")][1:] == [
+        f"## {name}" for name in [*SECTIONS, "Notes"]
+    ]
+    for line in card.splitlines():
+        if line.startswith("| "):
+            assert len(re.findall(r"(?<!\\)\|", line)) in (3, 4)
+
+
+def test_notes_are_listed():
+    privacy = statement(notes=["merged from two parties"])
+    for text in both(small_model(privacy=privacy)):
+        assert "merged from two parties" in text
+    assert "Notes" not in card_markdown(small_model())
