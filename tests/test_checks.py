@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet import _validate as checks
+from privet import _validate
 from privet._validate import (
     Boolean,
     IntegerIn,
@@ -148,5 +148,5 @@ def test_every_declared_parameter_is_checked():
 
 
 def test_the_examples_are_true():
-    ran = doctest.testmod(checks)
+    ran = doctest.testmod(_validate)
     assert (ran.attempted, ran.failed) == (2, 0)

@@ -11,7 +11,7 @@ from privet._progress import is_watched, polled, tell, watched
 from privet.domain import Categorical, Schema
 from privet.domain.cells import Cells
 from privet.domain.questions import Question
-from privet.tables.duckdb import table as duckdb_source
+from privet.tables.duckdb import table
 from privet.tables.open import open_table
 
 SCHEMA = Schema({"a": Categorical(["x", "y"])}, "c", ["no", "yes"])
@@ -49,7 +49,7 @@ def test_a_watcher_is_told_while_it_waits():
 
 
 def test_reading_a_file_tells_how_far_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(duckdb_source, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(table, "_CHUNK_BYTES", 1)
     pd.DataFrame({"a": ["x", "y"] * 5000, "c": ["no", "yes"] * 5000}).to_parquet(
         tmp_path / "t.parquet"
     )

@@ -31,10 +31,10 @@ for _ in range(int(sys.argv[2])):
 FILES = """
 import os, sys
 from pathlib import Path
-from privet._atomic import write_whole
+from privet._atomic import write_atomically
 os.write(1, b"BEGIN")
 for number in range(int(sys.argv[2])):
-    write_whole(Path(sys.argv[1], "m.json"), b"x" * number)
+    write_atomically(Path(sys.argv[1], "m.json"), b"x" * number)
     os.write(1, b"ANSWER")
 """
 

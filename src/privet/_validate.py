@@ -20,7 +20,7 @@ mean 'gini'?
 
 What came is shown only where it is a number or a short text: a table that was passed by mistake
 would put its rows into the message. Amounts (epsilon, delta, rho) are checked by
-:func:`privet.accounting.cost.exact`.
+:func:`privet.accounting.cost.parse_exact`.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def test_an_estimator_that_writes_into_its_rows_changes_no_world():
         ({"pairs": [1]}, "pairs must be one or several pairs of worlds"),
         ({"epsilon": np.inf}, "above 0 and finite"),
         ({"estimator": WithGenerator}, "must be made without arguments"),
-        ({"runs": 10**9}, "at most 1000000"),
+        ({"runs": 10**9}, "to 1000000"),
     ],
 )
 def test_arguments_that_cannot_be_meant(wrong, told):

@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 from privet.domain import Categorical
-from privet.outsource.cipher import KeyRing
-from privet.outsource.cipher import keys as keys_module
+from privet.outsource.cipher import KeyRing, keys
 from privet.outsource.files import read_halves
 from tests.cli.conftest import Run
 from tests.outsource.people import DISEASES, SCHEMA, people
@@ -27,7 +26,7 @@ SPLIT = ("--schema", "s.json", "--sensitive", "disease", "--key-file", "k")
 @pytest.fixture(autouse=True)
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     """A table of people, its schema and a key, where the commands run."""
-    monkeypatch.setattr(keys_module, "_SCRYPT", {"n": 1 << 10, "r": 8, "p": 1})
+    monkeypatch.setattr(keys, "_SCRYPT", {"n": 1 << 10, "r": 8, "p": 1})
     for name in ("PRIVET_TOKEN", "PRIVET_PASSPHRASE", "PRIVET_NEW_PASSPHRASE", "PRIVET_OUTSOURCED"):
         monkeypatch.delenv(name, raising=False)
     rows = people(200)

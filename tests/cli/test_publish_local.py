@@ -15,6 +15,7 @@ import pytest
 
 import privet as pv
 from privet.accounting.ledger import SQLiteLedger
+from privet.local import collecting
 
 TINY = pv.Schema(
     {
@@ -329,7 +330,7 @@ def test_every_line_gives_a_report_whatever_it_holds(privet, tiny):
     assert lines[0] == "a,n,class"
     assert len(lines) == 6
     assert {"x,3,no", '"y, or z",none,yes', '"",7,yes', '"?",none,no'} <= set(lines)
-    reports = pv.publish.local.collecting._codes_of_reports  # the collector reads what was written
+    reports = collecting._codes_of_reports  # the collector reads what was written
     frame = pv.counts.open.read_public("r.csv")
     codes, classes, given = reports(frame, pv.publish.read_randomizer("r.csv.randomizer.json"))
     assert {(0, 1, 0), (1, 5, 1), (2, 3, 1), (3, 5, 0)} <= set(

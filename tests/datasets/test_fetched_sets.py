@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from privet.datasets import catalog as autos
-from privet.datasets import describe, load
+from privet.datasets import catalog, describe, load
 from privet.datasets.catalog import CATALOG, DRUGS, Fetched
 from privet.errors import DatasetError
 
@@ -56,7 +55,7 @@ def test_the_class_of_autos_is_derived_from_the_price(real_data: Path) -> None:
     dataset = load("autos")
     raw = pd.read_csv(real_data / "autos.csv", dtype=str, keep_default_na=False)
     prices = raw["price"][raw["price"] != "?"].astype(int).reset_index(drop=True)
-    assert (dataset.y == "high").tolist() == (prices >= autos.HIGH_PRICE).tolist()
+    assert (dataset.y == "high").tolist() == (prices >= catalog.HIGH_PRICE).tolist()
     assert "price" not in dataset.table
     assert dataset.X["make"].tolist() == raw["make"][raw["price"] != "?"].tolist()
 

@@ -15,9 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privet.datasets import fetching as download
-from privet.datasets import fetching as storage
-from privet.datasets import load, uci
+from privet.datasets import fetching, load, uci
 from privet.datasets.canonical import canonical_cells
 from privet.datasets.catalog import Fetched
 from privet.errors import DatasetError
@@ -203,7 +201,7 @@ def test_a_silent_server_is_left_after_a_while(
         server.stopping.wait(10)
 
     server.answers[PATH] = silent
-    monkeypatch.setattr(download, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(fetching, "SILENCE_SECONDS", 0.2)
     check_refused(cache, "the server was silent for 0.2 seconds")
 
 
@@ -215,12 +213,12 @@ def test_a_dripping_server_is_left_too(
         handler.end_headers()
         try:
             while not server.stopping.wait(0.01):
-                handler.wfile.write(b"x" * download._CHUNK)
+                handler.wfile.write(b"x" * fetching._CHUNK)
         except OSError:
             pass  # the client has gone, as it should
 
     server.answers[PATH] = dripping
-    monkeypatch.setattr(download, "WHOLE_SECONDS", 0.1)
+    monkeypatch.setattr(fetching, "WHOLE_SECONDS", 0.1)
     check_refused(cache, "not complete after 0.1 seconds")
 
 
@@ -228,9 +226,9 @@ def test_a_download_that_is_too_large_is_refused(
     server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answers[PATH] = tiny_zip
-    monkeypatch.setattr(download, "MAX_BYTES", len(tiny_zip) - 1)
+    monkeypatch.setattr(fetching, "MAX_BYTES", len(tiny_zip) - 1)
     check_refused(cache, "the file is larger than")
-    monkeypatch.setattr(download, "MAX_BYTES", len(tiny_zip))
+    monkeypatch.setattr(fetching, "MAX_BYTES", len(tiny_zip))
     assert len(load("tiny").X) == 3
 
 
@@ -266,7 +264,7 @@ def test_nothing_half_written_when_the_disk_is_full(
         raise OSError(28, "No space left on device")
 
     server.answers[PATH] = tiny_zip
-    monkeypatch.setattr(storage, "_to_csv", full)
+    monkeypatch.setattr(fetching, "_to_csv", full)
     with pytest.raises(
         DatasetError, match=r"cannot write to the cache .*No space left.*PRIVET_CACHE"
     ):
@@ -284,13 +282,13 @@ def test_a_cache_that_cannot_be_made_is_said(
 
 
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert storage.cache_path("crx") == tmp_path / "cache" / "datasets" / "crx.csv"
+    assert fetching.cache_path("crx") == tmp_path / "cache" / "datasets" / "crx.csv"
     monkeypatch.delenv("PRIVET_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert storage.cache_path("crx") == tmp_path / "xdg" / "privet" / "datasets" / "crx.csv"
+    assert fetching.cache_path("crx") == tmp_path / "xdg" / "privet" / "datasets" / "crx.csv"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert storage.cache_path("crx") == tmp_path / ".cache" / "privet" / "datasets" / "crx.csv"
+    assert fetching.cache_path("crx") == tmp_path / ".cache" / "privet" / "datasets" / "crx.csv"
 
 
 class Terminal(io.StringIO):
@@ -315,7 +313,7 @@ def test_a_bar_on_a_terminal_only(
 def test_values_that_look_like_nothing_stay_text(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("a,n\nNA,1\nNone,?\nnull,\nnan,00202\n")
-    assert storage.read_cells(file, {"a": False, "n": True}) == {
+    assert fetching.read_cells(file, {"a": False, "n": True}) == {
         "a": ["NA", "None", "null", "nan"],
         "n": ["1", "?", "?", "202"],
     }

@@ -9,11 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.datasets import canonical_hash, load
-from privet.datasets import generated as monks
-from privet.datasets import generated as nursery
-from privet.datasets import generated as rdt2009
-from privet.datasets import generated as tic_tac_toe
+from privet.datasets import canonical_hash, generated, load
 
 UCI = {
     "nursery": (
@@ -44,9 +40,9 @@ OWN = {
     "synthetic3": ("7ca618cc944264fa351d3b82f8e87fc5de92dc7c8e9e1a87bd1735966701a0b0", 14_000),
 }
 TREES = {
-    "synthetic1": (rdt2009.TREE_1, 10),
-    "synthetic2": (rdt2009.TREE_2, 6),
-    "synthetic3": (rdt2009.TREE_3, 7),
+    "synthetic1": (generated.TREE_1, 10),
+    "synthetic2": (generated.TREE_2, 6),
+    "synthetic3": (generated.TREE_3, 7),
 }
 
 
@@ -79,11 +75,11 @@ def test_own_sets_never_change(name: str) -> None:
 
 def test_a_nursery_label_follows_its_tables() -> None:
     best = ("usual", "proper", "complete", "1", "convenient", "convenient", "nonprob")
-    assert nursery.classify_application(*best, "recommended") == "recommend"
-    assert nursery.classify_application(*best, "priority") == "priority"
-    assert nursery.classify_application(*best, "not_recom") == "not_recom"
+    assert generated.classify_application(*best, "recommended") == "recommend"
+    assert generated.classify_application(*best, "priority") == "priority"
+    assert generated.classify_application(*best, "not_recom") == "not_recom"
     assert (
-        nursery.classify_application(
+        generated.classify_application(
             "great_pret",
             "very_crit",
             "foster",
@@ -111,7 +107,7 @@ def test_a_nursery_label_follows_its_tables() -> None:
     ],
 )
 def test_only_boards_on_which_a_game_can_end(board: str, how: str | None) -> None:
-    assert tic_tac_toe.find_outcome(board) == how
+    assert generated.find_outcome(board) == how
 
 
 @pytest.mark.parametrize(("name", "positive"), [("monks1", 216), ("monks2", 142), ("monks3", 228)])
@@ -122,14 +118,14 @@ def test_monks_have_the_published_number_of_positive_robots(name: str, positive:
 
 
 def test_monks_rules_by_example() -> None:
-    assert monks.satisfies_monks_1((2, 2, 1, 1, 4, 1))
-    assert monks.satisfies_monks_1((1, 2, 1, 1, 1, 1))
-    assert not monks.satisfies_monks_1((1, 2, 1, 1, 2, 1))
-    assert monks.satisfies_monks_2((1, 1, 2, 2, 2, 2))
-    assert not monks.satisfies_monks_2((1, 1, 1, 2, 2, 2))
-    assert monks.satisfies_monks_3((1, 3, 1, 1, 3, 1))
-    assert not monks.satisfies_monks_3((1, 3, 1, 2, 3, 1))
-    assert not monks.satisfies_monks_3((1, 1, 1, 1, 4, 1))
+    assert generated.satisfies_monks_1((2, 2, 1, 1, 4, 1))
+    assert generated.satisfies_monks_1((1, 2, 1, 1, 1, 1))
+    assert not generated.satisfies_monks_1((1, 2, 1, 1, 2, 1))
+    assert generated.satisfies_monks_2((1, 1, 2, 2, 2, 2))
+    assert not generated.satisfies_monks_2((1, 1, 1, 2, 2, 2))
+    assert generated.satisfies_monks_3((1, 3, 1, 1, 3, 1))
+    assert not generated.satisfies_monks_3((1, 3, 1, 2, 3, 1))
+    assert not generated.satisfies_monks_3((1, 1, 1, 1, 4, 1))
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -138,7 +134,7 @@ def test_five_percent_of_the_synthetic_labels_are_flipped(name: str) -> None:
     dataset = load(name)
     assert list(dataset.X) == [f"x{number}" for number in range(1, attributes + 1)]
     bits = dataset.X.astype(int).to_numpy().tolist()
-    clean = [rdt2009.classify_bits(tree, row) for row in bits]
+    clean = [generated.classify_bits(tree, row) for row in bits]
     flipped = (dataset.y.astype(int) != clean).mean()
     # four standard deviations of a mean over 14 000 rows
     assert flipped == pytest.approx(0.05, abs=0.0075)
@@ -159,7 +155,7 @@ def test_synthetic_rows_are_uniform(name: str) -> None:
 def test_every_attribute_matters_and_the_classes_are_balanced(name: str) -> None:
     tree, attributes = TREES[name]
     cube = list(product((0, 1), repeat=attributes))
-    labels = {bits: rdt2009.classify_bits(tree, bits) for bits in cube}
+    labels = {bits: generated.classify_bits(tree, bits) for bits in cube}
     assert 0.4 <= sum(labels.values()) / len(cube) <= 0.6
     for position in range(attributes):
         other = {

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privet.domain import Attribute, Categorical, Numeric, Schema
-from privet.domain.encode import steps as blocks
+from privet.domain.encode import steps
 from privet.domain.encode.rows import encode, find_problems
 from tests.domain.oracle import code_of
 from tests.domain.strategies import attributes, categoricals, numerics
@@ -53,8 +53,8 @@ def both_ways(schema: Schema, table: object, *, matrix: bool, turn: bool) -> Ite
     """
     for block, many in ((7, 0), (1 << 16, 1 << 14)) if turn else ((7, 1 << 14), (1 << 16, 0)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(blocks, "BLOCK", block)
-            patch.setattr(blocks, "MANY_ROWS", many)
+            patch.setattr(steps, "BLOCK", block)
+            patch.setattr(steps, "MANY_ROWS", many)
             yield encode(schema, table, target=False, matrix=matrix)
 
 
@@ -82,7 +82,7 @@ def check(
 
 def problems_of(attribute: Attribute, column: Any, n_rows: int, block: int) -> list:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK", block)
+        patch.setattr(steps, "BLOCK", block)
         return find_problems(
             Schema({"x": attribute}, "class", [0, 1]), {"x": column}, np.zeros(n_rows, dtype=int)
         )
@@ -452,7 +452,7 @@ def test_a_long_column_has_the_codes_of_its_distinct_entries(attribute: Attribut
         np.array([True, False]),
         np.array(["a", "", "1", "x", "nothing"], dtype=object),
     ):
-        where = draw.integers(0, len(entries), 3 * blocks.BLOCK + 5)
+        where = draw.integers(0, len(entries), 3 * steps.BLOCK + 5)
         schema = Schema({"x": attribute}, "class", [0, 1])
         expected = np.array([code_of(attribute, entry) for entry in entries.tolist()])[where]
         for column in (entries[where], pl.Series(entries[where]), pa.array(entries[where])):
@@ -463,8 +463,8 @@ def test_a_long_column_has_the_codes_of_its_distinct_entries(attribute: Attribut
 
 @pytest.mark.parametrize("many", [0, 1 << 14])
 def test_people_are_told_apart_across_blocks(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK", 7)
-    monkeypatch.setattr(blocks, "MANY_ROWS", many)
+    monkeypatch.setattr(steps, "BLOCK", 7)
+    monkeypatch.setattr(steps, "MANY_ROWS", many)
     who = [None if number % 11 == 0 else f"p{number % 5}" for number in range(100)]
     schema = Schema({"x": Categorical(["a"])}, "class", [0, 1], person="who")
     for column in (
@@ -499,7 +499,7 @@ def test_text_that_is_no_text_matches_nothing_however_many_rows_there_are(kind, 
     else:
         column = odd.view(kind)
     for many in (1, 1000):
-        monkeypatch.setattr(blocks, "MANY_ROWS", many)
+        monkeypatch.setattr(steps, "MANY_ROWS", many)
         (codes,) = encode(schema, pa.table({"a": column}), target=False).codes
         assert codes.tolist() == [2, 1, 0], many
 

@@ -19,9 +19,8 @@ from privet.accounting.statement import PrivacyStatement
 from privet.domain import Schema
 from privet.domain.encode.rows import encode
 from privet.errors import ModelError, NoiseWarning, ParameterError, QuestionError
-from privet.learners.random_trees.batches import estimate_sizes, explain_wear, weigh_batches
 from privet.model.file import read_model, write_model
-from privet.model.leaf_vectors import Batch
+from privet.model.leaf_vectors import Batch, estimate_sizes, explain_wear, weigh_batches
 from tests.federation.parties import SCHEMA, curator_of, part, plan, rows
 
 
@@ -294,10 +293,10 @@ class TestWeights:
         whole = federation.merge(parts, "disjoint")
         write_model(whole, tmp_path / "m.json")
         monkeypatch.setattr(
-            "privet.learners.random_trees.batches.estimate_sizes",
+            "privet.model.leaf_vectors.estimate_sizes",
             lambda batches: [1.0] * len(batches),
         )
-        monkeypatch.setattr("privet.learners.random_trees.batches.MOST_BORROWING", 1.0)
+        monkeypatch.setattr("privet.model.leaf_vectors.MOST_BORROWING", 1.0)
         again = read_model(tmp_path / "m.json")
         assert again.evidence.weights == whole.evidence.weights
         assert again.evidence.borrowing == whole.evidence.borrowing

@@ -378,7 +378,7 @@ def make_postgres(folder: Path) -> None:
         (count,) = connection.execute("SELECT privet.answer(%s)", (ticket,)).fetchone()
         (receipt,) = connection.execute("SELECT privet.receipt(%s)", (ticket,)).fetchone()
         budget = connection.execute(
-            "SELECT account, unit, exactly FROM privet.accounting.cost('people') ORDER BY account"
+            "SELECT account, unit, exactly FROM privet.budget('people') ORDER BY account"
         ).fetchall()
     ran = privet(
         "curator",

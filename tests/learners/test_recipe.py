@@ -16,7 +16,7 @@ from privet.accounting.cost import Budget
 from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
 from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier, recipe
-from privet.learners.recipe import checked_depth, recipe_for
+from privet.learners.recipe import recipe_for
 from privet.mechanisms.gibbs.slack import epsilon_per_unit
 from privet.tables.counting.scoring import UNIT
 
@@ -140,8 +140,6 @@ def test_more_evidence_never_means_fewer_rounds():
 def test_what_is_given_is_taken():
     chosen = recipe_for(ordered(10, 16), 0, F(1), rounds=4, depth=1, additive=False)
     assert (chosen.rounds, chosen.space.depth, chosen.additive) == (4, 1, 0)
-    assert checked_depth(np.int64(3)) == 3
-    assert checked_depth("auto") is None
 
 
 def test_why_is_said_in_numbers_of_any_size():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privet.mechanisms import coins as geometric
+from privet.mechanisms import coins
 from privet.mechanisms.coins import _compute_thresholds, _is_below_exp, table_geometric
 from privet.mechanisms.laplace import large_magnitudes
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
@@ -54,7 +54,7 @@ def test_ties_reach_the_decision(bits, monkeypatch):
     monkeypatch.setattr(bits, "words", lambda count: np.full(count, table[-3], dtype=np.uint64))
     asked = []
     monkeypatch.setattr(
-        geometric,
+        coins,
         "_is_below_exp",
         lambda bits, word, g, scale: asked.append((word, g)) or g % 2 == 1,
     )

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.errors import OutsourceError, ParameterError, SealError
-from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.cipher import keys as keys_module
+from privet.outsource.cipher import KeyRing, Sealer, keys
 from privet.outsource.cipher.sealing import OVERHEAD
 
 RING = KeyRing.new()
-COST = dict(keys_module._SCRYPT)  # as it is in use
+COST = dict(keys._SCRYPT)  # as it is in use
 PARTS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3),
@@ -24,7 +23,7 @@ PARTS = st.recursive(
 
 @pytest.fixture(autouse=True)
 def cheap_passphrases(monkeypatch):
-    monkeypatch.setattr(keys_module, "_SCRYPT", {"n": 1 << 10, "r": 8, "p": 1})
+    monkeypatch.setattr(keys, "_SCRYPT", {"n": 1 << 10, "r": 8, "p": 1})
 
 
 class TestSealing:

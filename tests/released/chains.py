@@ -238,12 +238,12 @@ _RESULTS = "draws results of experiments, which are about public data"
 #: What the package offers to Python programs, by room: the command above that makes use of it, or
 #: why nothing is released by it.
 OFFERED: dict[str, dict[str, str]] = {
-    "release": {
+    "report": {
         **dict.fromkeys(("card_html", "card_markdown"), "card"),
         **dict.fromkeys(("to_onnx", "tree_dot", "tree_text"), "export"),
         "model_view": "show",
         "write_model": "fit",
-        **dict.fromkeys(("ModelError", "Parts", "collapsed", "read_model"), _READS),
+        **dict.fromkeys(("ModelError", "Parts", "collapse_tree", "read_model"), _READS),
     },
     "publish": {
         "synthesize": "publish synthetic",
@@ -265,12 +265,11 @@ OFFERED: dict[str, dict[str, str]] = {
         "update": "update",
         "read_plan": _READS,
     },
-    "plots": {
+    "report.plots": {
         "draw_tree": "plot",
         "draw_terms": "plot",
         "save_figure": "plot",
         "draw_shares": "publish check",
-        **dict.fromkeys(("draw_anonymity", "draw_attack"), _NOT_PRIVATE),
         **dict.fromkeys(
             (
                 "accuracy_over_epsilon",

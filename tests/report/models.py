@@ -85,8 +85,7 @@ def gaussian_model(schema: Schema = SCHEMA) -> Model:
 
 def merged_model(people: str = "disjoint") -> Model:
     """Leaf vectors of three batches, one of which is noisier."""
-    from privet.learners.random_trees.batches import weigh_batches
-    from privet.model.leaf_vectors import Batch, trees_from
+    from privet.model.leaf_vectors import Batch, trees_from, weigh_batches
     from privet.model.structure import tree_from, tree_to
 
     # leaves in order, as files have them

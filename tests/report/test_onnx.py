@@ -13,8 +13,7 @@ from privet.domain import Categorical, Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.errors import MissingDependency, ParameterError
-from privet.report import onnx as export
-from privet.report import to_onnx
+from privet.report import onnx, to_onnx
 from tests.report.models import (
     COMBINE,
     SCHEMA,
@@ -156,11 +155,11 @@ def test_the_graph_says_what_it_is_and_what_it_promises():
 
 
 def test_what_does_not_fit_is_refused_in_words(monkeypatch):
-    monkeypatch.setattr(export, "MAX_LEVELS", 1)
+    monkeypatch.setattr(onnx, "MAX_LEVELS", 1)
     with pytest.raises(ParameterError, match="1 levels at most, this one has 2"):
         to_onnx(small_model())
     monkeypatch.undo()
-    monkeypatch.setattr(export, "MAX_TABLE_BYTES", 100)
+    monkeypatch.setattr(onnx, "MAX_TABLE_BYTES", 100)
     with pytest.raises(ParameterError, match="100 bytes at most"):
         to_onnx(small_model())
 

@@ -15,9 +15,7 @@ from privet.domain.routing import BLOCK
 from privet.errors import TableError
 from privet.learners.random_trees.drawing import draw_tree
 from privet.mechanisms.randomness import SystemBits
-from privet.tables.counting import leaf_bits
-from privet.tables.counting import passes as histograms
-from privet.tables.counting import passes as ways
+from privet.tables.counting import leaf_bits, passes
 from privet.tables.counting.passes import NO_WEIGHTS, Counting
 from tests.routes import route
 
@@ -25,9 +23,9 @@ from tests.routes import route
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
     """Look up even where there are few rows."""
-    monkeypatch.setattr(ways, "FEWEST_ROWS", 1)
-    monkeypatch.setattr(ways, "FEWEST_TREES", 1)
-    monkeypatch.setattr(histograms, "ROWS_PER_ENTRY", 1)
+    monkeypatch.setattr(passes, "FEWEST_ROWS", 1)
+    monkeypatch.setattr(passes, "FEWEST_TREES", 1)
+    monkeypatch.setattr(passes, "ROWS_PER_ENTRY", 1)
 
 
 def schema_of(sizes, n_classes=3):
@@ -107,7 +105,7 @@ def any_tree(schema, draw, n_splits, *, partial=False):
 def ways_of(question, n_rows=10**6, weighted=False):
     """How the partitions are counted, by the name of the way."""
     found = {}
-    for way in ways._plan_counting(question, n_rows, weighted):
+    for way in passes._plan_counting(question, n_rows, weighted):
         found |= {p: type(way).__name__.strip("_") for parts in way._parts for p in parts}
     return [found[p] for p in range(len(question.partitions))]
 
@@ -219,7 +217,7 @@ def test_as_many_leaves_as_words_have_bits(monkeypatch, n_leaves):
 def test_many_classes(n_classes):
     schema = schema_of([4, 5, 6, 7], n_classes)
     question = Question.forest([draw_tree(schema, 3, SystemBits()) for _ in range(4)])
-    assert ways_of(question) == ["Leaves" if n_classes <= ways.MOST_CLASSES else "Rows"] * 4
+    assert ways_of(question) == ["Leaves" if n_classes <= passes.MOST_CLASSES else "Rows"] * 4
     check(question, *some_rows(schema, 3 * BLOCK))
 
 
@@ -244,12 +242,12 @@ def test_each_partition_is_counted_the_way_that_suits_it():
 
 
 def test_few_rows_or_trees_are_walked(monkeypatch):
-    monkeypatch.setattr(ways, "FEWEST_ROWS", 1000)
+    monkeypatch.setattr(passes, "FEWEST_ROWS", 1000)
     schema = schema_of([4, 4])
     question = Question.of(Cells.everything(schema).refine({0: Split.multiway(schema, "a0")}))
     assert ways_of(question, 1000) == ["Leaves"]
     assert ways_of(question, 999) == ["Rows"]
-    monkeypatch.setattr(ways, "FEWEST_TREES", 2)
+    monkeypatch.setattr(passes, "FEWEST_TREES", 2)
     assert ways_of(question, 1000) == ["Rows"]
 
 
@@ -303,7 +301,7 @@ def test_levels_in_joint_histograms(monkeypatch, most):
     """One attribute in each histogram, a few, or all; asked several times, and together with the
     cells themselves.
     """
-    monkeypatch.setattr(histograms, "MOST_ENTRIES", most)
+    monkeypatch.setattr(passes, "MOST_ENTRIES", most)
     schema = schema_of([4, 5, 3, 2], 3)
     cells = any_tree(schema, np.random.default_rng(5), 6, partial=True)
     parts = [Partition(cells, by=name) for name in [*schema.names, None, "a2", "a2", None]]

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from privet.domain import Categorical, Schema
 from privet.errors import TableError
 from privet.tables.base import Division
-from privet.tables.duckdb import snapshot as kept
-from privet.tables.duckdb import table as duckdb_source
+from privet.tables.duckdb import snapshot, table
 from privet.tables.duckdb.snapshot import NOBODY, KeptRows, keep_rows
 from privet.tables.open import open_table
 
@@ -217,8 +216,8 @@ def test_a_part_is_gone_with_its_snapshot_for_whoever_waits_for_it(tmp_path):
 
 def test_a_table_of_many_chunks_is_read_whole(tmp_path, monkeypatch):
     """Rows that do not fit are left out of every chunk, whatever their place in it."""
-    monkeypatch.setattr(duckdb_source, "_CHUNK_BYTES", 1)
-    monkeypatch.setattr(kept, "_MAX_POINTS", 1)
+    monkeypatch.setattr(table, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(snapshot, "_MAX_POINTS", 1)
     frame = pd.DataFrame(
         {"a": ["x", "y", "?"] * 3000, "b": ["a", "b", "c"] * 3000, "c": ["no", "yes", "no"] * 3000}
     )

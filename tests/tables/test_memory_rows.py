@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from privet.domain import Categorical, Schema
-from privet.domain.encode import steps as blocks
+from privet.domain.encode import steps
 from privet.tables.memory import MemorySource
 
 SIZES = {"a": 2, "b": 3}
@@ -51,7 +51,7 @@ rows = st.lists(
 @given(rows, st.sampled_from([7, 1 << 16]))
 def test_rows_with_an_unknown_code_are_left_out(entries: list, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK", block)
+        patch.setattr(steps, "BLOCK", block)
         source = MemorySource(schema_of(), table(entries))
         matrix = source._matrix
     assert rows_of(source) == [
@@ -77,7 +77,7 @@ def test_the_first_rows_of_each_person_in_the_order_of_their_codes(
             people[who].append(tuple(row))
     expected = Counter(row for theirs in people.values() for row in sorted(theirs)[:most])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK", block)
+        patch.setattr(steps, "BLOCK", block)
         frame = table(entries).astype({"who": "Int64"})
         source = MemorySource(schema_of(person="who", rows_per_person=most), make(frame))
         assert Counter(rows_of(source)) == expected

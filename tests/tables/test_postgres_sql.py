@@ -15,7 +15,7 @@ from privet.domain import Categorical, Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.questions import Question
 from privet.errors import TableError
-from privet.tables import grouping as cases
+from privet.tables import grouping
 from privet.tables.dialect import quote_identifier
 from privet.tables.grouping import Cases, MixedRadix
 from privet.tables.open import open_table
@@ -196,9 +196,9 @@ def test_a_question_is_one_statement(question, postgres, statements):
 def test_a_large_question_is_counted_like_a_small_one(postgres, monkeypatch):
     frame, question = random_table(800, 21), forest(MIXED)
     source = open_table(put_table(postgres.database(), frame)).source(MIXED)
-    for most in ("_MAX_NODES", "_MAX_DEPTH"):
+    for most in ("_MAX_CASE_NODES", "_MAX_CASE_DEPTH"):
         with monkeypatch.context() as patched:
-            patched.setattr(cases, most, 1)
+            patched.setattr(grouping, most, 1)
             assert not Cases(question).fits
             for answer, truth in zip(source.count(question), oracle(question, frame), strict=True):
                 np.testing.assert_array_equal(answer, truth)

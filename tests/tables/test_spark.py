@@ -361,7 +361,7 @@ def test_a_question_is_one_action(session, tmp_path):
     assert actions(session) - before <= 1 + len(questions)
 
 
-@pytest.mark.parametrize("most", ["_MAX_NODES", "_MAX_DEPTH"])
+@pytest.mark.parametrize("most", ["_MAX_SPARK_NODES", "_MAX_SPARK_DEPTH"])
 def test_a_large_question_is_counted_like_a_small_one(most, tmp_path, monkeypatch):
     frame, question = random_table(500, 21), forest(MIXED)
     source = open_table(stored(pa.Table.from_pandas(frame, preserve_index=False), tmp_path)).source(

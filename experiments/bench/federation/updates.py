@@ -7,7 +7,8 @@ from __future__ import annotations
 from experiments.bench.federation.forests import by_recipe, plan_for
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
-from privet.learners.random_trees.batches import contribution, explain_wear
+from privet.learners.random_trees.batches import contribution
+from privet.model.leaf_vectors import explain_wear
 
 SETS = ("nursery", "mushroom")
 PARTS = (2, 4, 6, 8, 10)

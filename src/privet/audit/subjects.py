@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from privet._validate import check_integer, check_name
 from privet.audit import releases
-from privet.audit import releases as local_releases
 from privet.audit.bounds import CONFIDENCE, reach_of_gaussian, reach_of_parts
 from privet.audit.releases import Release, Released
 from privet.audit.result import AuditResult, judged_together
@@ -217,26 +216,24 @@ SUBJECTS: dict[str, Subject] = {
         ),
         Subject(
             "randomizer-sample",
-            local_releases.release_randomized_records(),
+            releases.release_randomized_records(),
             only="replace",
             local=True,
         ),
         Subject(
             "randomizer-split",
-            local_releases.release_randomized_records(spread="split"),
+            releases.release_randomized_records(spread="split"),
             only="replace",
             local=True,
         ),
         Subject(
             "randomizer-table",
-            local_releases.release_randomized_table,
+            releases.release_randomized_table,
             ("first of all in order",),
             only="replace",
             local=True,
         ),
-        Subject(
-            "leaf-randomizer", local_releases.release_randomized_leaf, only="replace", local=True
-        ),
+        Subject("leaf-randomizer", releases.release_randomized_leaf, only="replace", local=True),
     )
 }
 

@@ -16,13 +16,12 @@ from privet.cli import (
     federation,
     fit,
     ledger,
+    merge,
     outsource,
     publish,
     schema,
     show,
 )
-from privet.cli import count as quantile
-from privet.cli import merge as batches
 
 app = typer.Typer(
     name="privet",
@@ -35,15 +34,15 @@ app.command("demo")(demo.demo)
 app.command("fit")(fit.fit)
 app.command("predict")(fit.predict)
 app.command("evaluate")(fit.evaluate)
-app.command("update")(batches.update)
-app.command("merge")(batches.merge)
-app.command("join")(batches.join)
+app.command("update")(merge.update)
+app.command("merge")(merge.merge)
+app.command("join")(merge.join)
 app.command("show")(show.show)
 app.command("plot")(show.plot)
 app.command("card")(show.card)
 app.command("export")(show.export)
 app.command("count")(count.count)
-app.command("quantile")(quantile.quantile)
+app.command("quantile")(count.quantile)
 app.command("anonymity")(anonymity.anonymity)
 app.command("epsilon")(epsilon.epsilon)
 app.command("audit")(audit.audit)

@@ -328,14 +328,13 @@ def verify(
 
     Example: [bold]privet curator verify --receipt receipts.txt[/bold]
     """
-    from privet.accounting.ledger import Receipt, Witness
-    from privet.accounting.ledger import verify as check
+    from privet.accounting.ledger import Receipt, Witness, verify
 
     there = _open(home)
     receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
-    found = check(there.ledger, there.witness, receipts)
+    found = verify(there.ledger, there.witness, receipts)
     if witness is not None:
-        found += [f"{witness}: {one}" for one in check(there.ledger, Witness(witness))]
+        found += [f"{witness}: {one}" for one in verify(there.ledger, Witness(witness))]
     if found:
         for one in dict.fromkeys(found):
             typer.echo(f"privet: {one}", err=True)

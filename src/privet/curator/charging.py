@@ -136,7 +136,7 @@ class Accounting:
             self.dataset,
             self.analyst,
             Budget(amount) if self.unit == "epsilon" else Budget(rho=amount),
-            self._mark_if_not_private(what),
+            self._mark_unless_private(what),
             key=within._reservation,
             request=request,
             **self._facts(),
@@ -190,13 +190,13 @@ class Accounting:
             self.dataset,
             self.analyst,
             cost,
-            self._mark_if_not_private(what),
+            self._mark_unless_private(what),
             reservation=self._reservation,
             asked=asked,
             **self._facts(),
         )
 
-    def _mark_if_not_private(self, what: str) -> str:
+    def _mark_unless_private(self, what: str) -> str:
         return what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
 
     def _facts(self) -> dict[str, Any]:

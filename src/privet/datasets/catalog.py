@@ -10,11 +10,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Literal
 
-from privet.datasets import generated as car
-from privet.datasets import generated as monks
-from privet.datasets import generated as nursery
-from privet.datasets import generated as rdt2009
-from privet.datasets import generated as tic_tac_toe
+from privet.datasets import generated as made
 from privet.datasets.canonical import MISSING, CellTexts, columns_of
 from privet.datasets.fetching import cached_file, own_file
 from privet.datasets.uci import Archive
@@ -192,9 +188,7 @@ _RDT_2009 = (
 _OWN = "Apache-2.0 (as Privet)"
 
 
-def _synthetic_entry(
-    number: int, tree: rdt2009.NestedTree, attributes: int, rows: int
-) -> Generated:
+def _synthetic_entry(number: int, tree: made.NestedTree, attributes: int, rows: int) -> Generated:
     name = f"synthetic{number}"
     return Generated(
         name=name,
@@ -202,18 +196,18 @@ def _synthetic_entry(
         summary=f"Boolean decision tree over {attributes} attributes, 5% of the labels flipped",
         source=_RDT_2009,
         licence=_OWN,
-        generate=partial(rdt2009.generate_rdt_rows, name, tree, attributes, rows),
+        generate=partial(made.generate_rdt_rows, name, tree, attributes, rows),
     )
 
 
-def _monks_entry(number: int, rule: monks.MonkRule, summary: str) -> Generated:
+def _monks_entry(number: int, rule: made.MonkRule, summary: str) -> Generated:
     return Generated(
         name=f"monks{number}",
         rows=432,
         summary=summary,
         source=_THRUN,
         schema_file="monks",
-        generate=partial(monks.generate_monks_rows, rule),
+        generate=partial(made.generate_monks_rows, rule),
     )
 
 
@@ -223,38 +217,38 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
         rows=12_960,
         summary="ranking of applications for nursery schools, every combination of 8 attributes",
         source="Rajkovic 1997, UCI Nursery, doi:10.24432/C5P88W",
-        generate=nursery.generate_nursery_rows,
+        generate=made.generate_nursery_rows,
     ),
     Generated(
         name="car",
         rows=1_728,
         summary="acceptability of cars, every combination of 6 attributes",
         source="Bohanec 1997, UCI Car Evaluation, doi:10.24432/C5JP48",
-        generate=car.generate_car_rows,
+        generate=made.generate_car_rows,
     ),
     Generated(
         name="tic_tac_toe",
         rows=958,
         summary="every final board of tic-tac-toe: has x, who moved first, won?",
         source="Aha 1991, UCI Tic-Tac-Toe Endgame, doi:10.24432/C5688J",
-        generate=tic_tac_toe.generate_boards,
+        generate=made.generate_boards,
     ),
     _monks_entry(
         1,
-        monks.satisfies_monks_1,
+        made.satisfies_monks_1,
         "robots whose head and body have one shape, or whose jacket is red",
     ),
     _monks_entry(
-        2, monks.satisfies_monks_2, "robots with exactly two attributes at their first value"
+        2, made.satisfies_monks_2, "robots with exactly two attributes at their first value"
     ),
     _monks_entry(
         3,
-        monks.satisfies_monks_3,
+        made.satisfies_monks_3,
         "robots by jacket, holding and body; without the noise of the UCI training file",
     ),
-    _synthetic_entry(1, rdt2009.TREE_1, 10, 16_000),
-    _synthetic_entry(2, rdt2009.TREE_2, 6, 14_000),
-    _synthetic_entry(3, rdt2009.TREE_3, 7, 14_000),
+    _synthetic_entry(1, made.TREE_1, 10, 16_000),
+    _synthetic_entry(2, made.TREE_2, 6, 14_000),
+    _synthetic_entry(3, made.TREE_3, 7, 14_000),
     Fetched(
         name="mushroom",
         rows=8_124,
@@ -286,7 +280,9 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
         rows=1_885,
         summary="use of one of 19 drugs within a decade by personality and background",
         source="Fehrman, Egan and Mirkes 2016, UCI Drug Consumption (Quantified), doi:10.24432/C5TC7S",  # noqa: E501
-        archive=Archive(373, "drug+consumption+quantified", ("data",), first="identifier"),
+        archive=Archive(
+            373, "drug+consumption+quantified", ("drug_consumption.data",), first="identifier"
+        ),
         sha256="6536b323f8400de5cfec7059d2275a52a85541908bad8b17a7f506cf0634a1cb",
         raw_columns=DRUG_RAW_COLUMNS,
         derive=with_user_class,

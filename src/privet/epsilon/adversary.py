@@ -112,7 +112,7 @@ def _count_other_worlds(worlds: int) -> int:
 #     1 - e^(-L epsilon/df),    so    epsilon <= -(df/L) ln(1 - success)
 #
 # (derived here from the law of the noise, as the paper is in Chinese). Our noise is on whole
-# numbers, for which :func:`privet.epsilon.noise.within` is the exact probability, and
+# numbers, for which :func:`privet.epsilon.noise.margin_probability` is the exact probability, and
 # :func:`~privet.epsilon.noise.epsilon_for_margin` its inverse.
 #
 # **Telling two tables apart.** Any test of "in the table" against "not in it" that is wrong about

@@ -24,7 +24,7 @@ def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-no
     and pays nothing.
 
     Models that keep leaf vectors of one plan are added up, batch by batch
-    (:func:`~privet.learners.random_trees.batches.merged`). Models without, such as drawn trees,
+    (:func:`~privet.learners.random_trees.batches.merge_batches`). Models without, such as drawn trees,
     vote together: their class shares or counts are added tree by tree, their scores averaged with
     one voice per model. The order does not matter, and neither does the number of rows.
 

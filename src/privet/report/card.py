@@ -5,8 +5,8 @@ alone.
 from __future__ import annotations
 
 from privet.domain import Attribute, Categorical, Schema, text_of
-from privet.learners.random_trees.batches import explain_wear
 from privet.model import Model
+from privet.model.leaf_vectors import explain_wear
 from privet.report.blocks import (
     Banner,
     Bullets,

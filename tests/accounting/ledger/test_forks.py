@@ -10,8 +10,7 @@ import threading
 import pytest
 
 from privet.accounting.cost import Budget, Cost
-from privet.accounting.ledger import SQLiteLedger, verify
-from privet.accounting.ledger import sqlite_files as sqlite_connections
+from privet.accounting.ledger import SQLiteLedger, sqlite_files, verify
 from privet.errors import LedgerError
 
 COMMON = """
@@ -125,11 +124,11 @@ def test_a_fork_that_is_interrupted_while_it_waits_leaves_no_lock_behind(tmp_pat
     ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
     ledger.set_cap("people", Budget(1))
     with monkeypatch.context() as patched:
-        patched.setattr(sqlite_connections, "_all", [ledger._connections._hold_connection(), Busy])
+        patched.setattr(sqlite_files, "_all", [ledger._connections._hold_connection(), Busy])
         with pytest.raises(KeyboardInterrupt):
-            sqlite_connections._before_fork()
-    sqlite_connections._after_fork()  # Python goes on with the fork
-    assert not sqlite_connections._gate.locked()
+            sqlite_files._before_fork()
+    sqlite_files._after_fork()  # Python goes on with the fork
+    assert not sqlite_files._gate.locked()
     charging = threading.Thread(
         target=ledger.charge, args=("people", "ada", Cost.pure("0.5"), "x"), daemon=True
     )

@@ -9,8 +9,14 @@ from contextlib import closing
 import pytest
 
 from privet.accounting.cost import Budget, Cost
-from privet.accounting.ledger import PostgresLedger, Receipt, SQLiteLedger, Witness, verify
-from privet.accounting.ledger import sqlite_files as sqlite_tables
+from privet.accounting.ledger import (
+    PostgresLedger,
+    Receipt,
+    SQLiteLedger,
+    Witness,
+    sqlite_files,
+    verify,
+)
 from privet.accounting.ledger.postgres import script_of
 from privet.errors import LedgerError
 
@@ -99,9 +105,9 @@ def url(postgres):
         for name, count in (("charge", 7), ("spend", 4), ("append", 8), ("lock", 0)):
             connection.execute(
                 f"CREATE FUNCTION privet.{name}({', '.join(['text'] * count)}) RETURNS void "
-                "LANGUAGE plpgsql AS 'BEGIN PERFORM FROM privet.accounting.ledger FOR UPDATE; END'"
+                "LANGUAGE plpgsql AS 'BEGIN PERFORM FROM privet.ledger FOR UPDATE; END'"
             )
-        connection.execute("INSERT INTO privet.accounting.ledger VALUES (%s, 1, 4)", (IDENTITY,))
+        connection.execute("INSERT INTO privet.ledger VALUES (%s, 1, 4)", (IDENTITY,))
         for table, rows in (("journal", LINES), ("caps", CAPS), ("spent", SPENT)):
             marks = ", ".join(["%s"] * len(rows[0]))
             for row in rows:
@@ -165,7 +171,7 @@ def test_programs_of_0_1_refuse_it_in_postgres(url):
 
     PostgresLedger(url).close()
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT version FROM privet.accounting.ledger").fetchone() == (2,)
+        assert connection.execute("SELECT version FROM privet.ledger").fetchone() == (2,)
         # one that has it open charges by the new rules
         row = connection.execute(
             "SELECT number FROM privet.charge('people', 'bob', 'x', '1/9', '1/162', '', '')"
@@ -211,7 +217,7 @@ def test_answers_still_belong_to_the_journal(path):
 def test_an_upgrade_that_dies_leaves_the_old_ledger(path, monkeypatch):
     before = path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(sqlite_tables, "_SCHEMA", sqlite_tables._SCHEMA + "CREATE TABLE ledger (x);")
+        patch.setattr(sqlite_files, "_SCHEMA", sqlite_files._SCHEMA + "CREATE TABLE ledger (x);")
         with pytest.raises(LedgerError, match="already exists"):
             SQLiteLedger(path)
     with closing(sqlite3.connect(path)) as connection:

@@ -31,9 +31,9 @@ psycopg = pytest.importorskip("psycopg", reason="needs pip install 'privet[postg
 
 SPENDER = """
 import sys
-from privet.budget import Cost
+from privet.accounting.cost import Cost
 from privet.errors import BudgetExceeded, LedgerError
-from privet.ledger import PostgresLedger
+from privet.accounting.ledger import PostgresLedger
 answered = 0
 try:
     ledger = PostgresLedger(sys.argv[1])

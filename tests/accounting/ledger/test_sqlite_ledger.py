@@ -19,9 +19,9 @@ from tests.accounting.ledger.spending import Spender
 
 SPENDER = """
 import sys
-from privet.budget import Cost
+from privet.accounting.cost import Cost
 from privet.errors import BudgetExceeded
-from privet.ledger import SQLiteLedger
+from privet.accounting.ledger import SQLiteLedger
 ledger = SQLiteLedger(sys.argv[1])
 answered = 0
 try:

@@ -12,7 +12,7 @@ from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
 from scipy import stats
 
 from privet.errors import MissingDependency
-from privet.federation.flower import encoding as masks
+from privet.federation.flower import encoding
 from privet.federation.flower.encoding import expand
 
 MODULES = (
@@ -59,11 +59,11 @@ def test_only_powers_of_two(modulus):
 def test_both_sides_use_them(monkeypatch):
     for name in MODULES:
         monkeypatch.setattr(import_module(name), "pseudo_rand_gen", pseudo_rand_gen)
-    masks.install()
+    encoding.install()
     assert all(import_module(name).pseudo_rand_gen is expand for name in MODULES)
 
 
 def test_a_flower_that_is_built_differently_is_refused(monkeypatch):
     monkeypatch.delattr(import_module(MODULES[1]), "pseudo_rand_gen")
     with pytest.raises(MissingDependency, match=r"flwr>=1.41,<1.42"):
-        masks.install()
+        encoding.install()

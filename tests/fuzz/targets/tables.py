@@ -18,7 +18,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.questions import Question
 from privet.errors import TableError
 from privet.tables.base import Table
-from privet.tables.duckdb import codes as duckdb_connection
+from privet.tables.duckdb import codes
 from privet.tables.duckdb import table as duckdb_tables
 from privet.tables.open import open_table
 from tests.fuzz.mutate import mutated_bytes, mutated_lines
@@ -44,7 +44,7 @@ class SharedDatabase:
     """
 
     def __init__(self) -> None:
-        self._connection = duckdb_connection.connect(None, "fuzz")
+        self._connection = codes.connect(None, "fuzz")
         self._connection.execute("SET threads = 1")
         self._usual, duckdb_tables.connect = (
             duckdb_tables.connect,

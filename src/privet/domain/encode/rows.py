@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from privet._types import Codes
 from privet.domain.attributes import Attribute, Categorical
-from privet.domain.encode import steps as blocks
+from privet.domain.encode import steps
 from privet.domain.encode.columns import Column, Columns
 from privet.domain.encode.steps import for_each_block, take
 from privet.domain.encode.values import (
@@ -42,7 +42,7 @@ class ColumnCodes:
         self._attribute, self._column = attribute, column
         self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
         self._find = None
-        if isinstance(attribute, Categorical) and len(column) >= blocks.MANY_ROWS:
+        if isinstance(attribute, Categorical) and len(column) >= steps.MANY_ROWS:
             self._find = column.finder(list(attribute.code_of_text))
             codes = [
                 *attribute.code_of_text.values(),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import MissingDependency, PrivacyError, PrivetError
-from privet.federation.flower import encoding as masks
+from privet.federation.flower import encoding
 from privet.federation.flower.encoding import WEIGHT, Encoding
 from privet.federation.flower.party import Party, Round, guard_message
 from privet.federation.flower.terms import Terms
@@ -69,7 +69,7 @@ def client_app() -> ClientApp:
     """A party's app. Everything but SecAgg+ is refused, so that a share can never leave it
     unmasked.
     """
-    masks.install()
+    encoding.install()
     return ClientApp(_make_party_client, mods=[guard_message])
 
 

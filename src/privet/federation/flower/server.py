@@ -18,7 +18,7 @@ from privet._validate import check_integer
 from privet.accounting.cost import Cost
 from privet.curator.spending import state_secure_sum
 from privet.errors import MissingDependency, ParameterError, PrivacyError
-from privet.federation.flower import encoding as masks
+from privet.federation.flower import encoding
 from privet.federation.flower import terms as trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
 from privet.federation.flower.terms import Terms, require_key
@@ -149,7 +149,7 @@ class AskOnce(Strategy):
 
 def secure_sum(grid: Grid, context: Context, plan: Plan, settings: RunSettings) -> Sum:
     """One round of SecAgg+, everybody sharing keys with everybody."""
-    masks.install()
+    encoding.install()
     limit = Encoding(settings.parties).limit
     workflow = SecAggPlusWorkflow(
         num_shares=1.0,

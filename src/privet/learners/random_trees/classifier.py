@@ -15,16 +15,10 @@ from privet.domain import Schema
 from privet.domain.tree import MAX_HEIGHT
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
-from privet.learners.random_trees.batches import (
-    PEOPLE,
-    add_batch,
-    count_leaves,
-    warn_if_worn,
-    weigh_batches,
-)
+from privet.learners.random_trees.batches import PEOPLE, add_batch, count_leaves, warn_if_worn
 from privet.learners.random_trees.drawing import COMBINES, draw_forest, height_for
 from privet.model import Combine
-from privet.model.leaf_vectors import MAX_SHRINK, STRENGTH, trees_from
+from privet.model.leaf_vectors import MAX_SHRINK, STRENGTH, trees_from, weigh_batches
 
 
 class RandomTreesClassifier(PrivateClassifier):
@@ -50,7 +44,7 @@ class RandomTreesClassifier(PrivateClassifier):
             of counts) or ``"vote"`` (one vote per tree, as Hanisch does).
         shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
             noise, and more where noise dominates
-            (:func:`~privet.learners.random_trees.batches.weighed`); 0 leaves counts as they are.
+            (:func:`~privet.model.leaf_vectors.weigh_batches`); 0 leaves counts as they are.
             people: whether the batches of :meth:`partial_fit` are known to hold different people:
             ``"disjoint"``, which is the owner's assertion, or ``"may-overlap"``."""
 

@@ -17,7 +17,6 @@ from starlette.concurrency import run_in_threadpool
 import privet
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import page, requests
-from privet.outsource.server import requests as problems
 from privet.outsource.server.handlers import ServerHandlers
 from privet.outsource.server.state import ServerLimits, ServerState
 from privet.service.http import AuthenticationMiddleware, JsonRoute
@@ -77,7 +76,7 @@ def create_app(home: ServerState, limits: ServerLimits | None = None) -> FastAPI
         responses=_PROBLEMS,
     )
     app.state.counter = counter
-    problems.install(app)
+    requests.install(app)
     app.include_router(_routes(counter))
     app.include_router(page.routes())
     app.add_middleware(AuthenticationMiddleware, desk=counter)

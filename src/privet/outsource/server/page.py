@@ -13,11 +13,11 @@ from markupsafe import Markup
 
 import privet
 from privet.outsource.anatomy import STATEMENT
-from privet.service import http as browser
+from privet.service import http
 
 _FOLDER = Path(__file__).parent / "templates"
 _STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
-_HEADERS = browser.make_headers(
+_HEADERS = http.make_headers(
     f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
 )
 

@@ -16,8 +16,7 @@ import numpy as np
 from privet.domain.tree import Tree
 from privet.errors import NotThere, OutsourceError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.store import changes
-from privet.outsource.store import tables as trees
+from privet.outsource.store import changes, tables
 from privet.outsource.store.base import (
     Change,
     Changed,
@@ -92,13 +91,13 @@ class SqlStore(ABC):
 
     def training(self) -> Training:
         with self.reading() as session:
-            return trees.read_training_rows(session, self.anatomy)
+            return tables.read_training_rows(session, self.anatomy)
 
     def add_tree(
         self, settings: TreeSettings, tree: Tree, training: Training, room: StoreLimits
     ) -> Summary:
         name, made = secrets.token_hex(16), datetime.now(UTC).isoformat(timespec="seconds")
-        structure, stored = trees.as_stored(self.anatomy, tree)
+        structure, stored = tables.as_stored(self.anatomy, tree)
         with self.writing() as session:
             ((there,),) = session.rows("SELECT count(*) FROM trees")
             if there >= room.trees:
@@ -107,7 +106,7 @@ class SqlStore(ABC):
                 )
             ((number,),) = session.rows("SELECT next_tree FROM meta")
             session.run("UPDATE meta SET next_tree = next_tree + 1")
-            changed = trees.place_rows(session, self.anatomy, number, stored, training)
+            changed = tables.place_rows(session, self.anatomy, number, stored, training)
             session.run(
                 "INSERT INTO trees VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                 (
@@ -170,7 +169,7 @@ class SqlStore(ABC):
             ((structure,),) = session.rows(
                 "SELECT structure FROM trees WHERE number = $1", (number,)
             )
-            known = number, trees.from_stored(self.anatomy, structure)
+            known = number, tables.from_stored(self.anatomy, structure)
             with self._trees_lock:
                 self._trees[name] = known
         return known

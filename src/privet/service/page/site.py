@@ -23,7 +23,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from privet.errors import LedgerError, PrivetError
-from privet.service import http as browser
+from privet.service import http
 from privet.service.accounts import Accounts, hash_token
 from privet.service.handlers import RequestHandlers
 from privet.service.limits import Rates, TooMany
@@ -74,7 +74,7 @@ def _make_environment() -> Environment:
 
 
 _ENVIRONMENT = _make_environment()
-HEADERS = browser.make_headers(
+HEADERS = http.make_headers(
     f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
 )
 
@@ -215,7 +215,7 @@ class _PageRoute(APIRoute):
 
 async def _read_form(request: Request) -> dict[str, str]:
     """What a form says, if it is one of ours."""
-    if not browser.is_own_form(request):
+    if not http.is_own_form(request):
         raise Refused("this form was not sent from this server's own page; nothing was done")
     body = await request.body()
     if len(body) > _LONGEST:
@@ -240,7 +240,7 @@ def routes(desk: RequestHandlers) -> APIRouter:
     verified = [Verification(datetime.now(UTC))]
 
     def visitor(request: Request) -> BrowserSession | None:
-        name = browser.read_session_id(request)
+        name = http.read_session_id(request)
         session = None if name is None else sessions.find(name)
         if session is not None:
             views.take(f"analyst {session.analyst}" if session.analyst is not None else "owner")
@@ -248,7 +248,7 @@ def routes(desk: RequestHandlers) -> APIRouter:
 
     def ended(request: Request) -> Response:
         response = render_page("sign_in.html", 401, trouble=_ENDED)
-        browser.take_session(response, request)
+        http.take_session(response, request)
         return response
 
     @router.get("/")
@@ -257,7 +257,7 @@ def routes(desk: RequestHandlers) -> APIRouter:
         if session is None:
             return (
                 render_page("sign_in.html", trouble="")
-                if browser.read_session_id(request) is None
+                if http.read_session_id(request) is None
                 else ended(request)
             )
         query = request.query_params
@@ -270,7 +270,7 @@ def routes(desk: RequestHandlers) -> APIRouter:
             session.analyst,
             Filter.read(query),
             PlanForm.read(query),
-            browser.server_address(request),
+            http.server_address(request),
         )
         return render_page("analyst.html", view=told)
 
@@ -288,21 +288,21 @@ def routes(desk: RequestHandlers) -> APIRouter:
             return _too_many_response(
                 "sign_in.html", error, trouble="Too many attempts. Wait a moment, then try again."
             )
-        before = browser.read_session_id(request)
+        before = http.read_session_id(request)
         if before is not None:
             sessions.end(before)
         response = _redirect_back()
-        browser.give_session(response, request, sessions.begin(token, analyst))
+        http.give_session(response, request, sessions.begin(token, analyst))
         return response
 
     @router.post("/sign-out")
     # - says where it came from
     def sign_out(request: Request, form: Form) -> Response:  # noqa: ARG001
-        name = browser.read_session_id(request)
+        name = http.read_session_id(request)
         if name is not None:
             sessions.end(name)
         response = _redirect_back()
-        browser.take_session(response, request)
+        http.take_session(response, request)
         return response
 
     @router.post("/verify")
