@@ -1,8 +1,9 @@
 """The law over labelled trees, the slow and simple way: listed tree by tree, and by plain recursion
 on rows.
 
-All that is shared with the dynamic program is :func:`privet.domain.space.child_masks`, which has tests
-of its own."""
+All that is shared with the dynamic program is :func:`privet.domain.space.child_masks`, which has
+tests of its own.
+"""
 
 from __future__ import annotations
 

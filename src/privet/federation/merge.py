@@ -24,9 +24,9 @@ def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-no
     and pays nothing.
 
     Models that keep leaf vectors of one plan are added up, batch by batch
-    (:func:`~privet.learners.random_trees.batches.merge_batches`). Models without, such as drawn trees,
-    vote together: their class shares or counts are added tree by tree, their scores averaged with
-    one voice per model. The order does not matter, and neither does the number of rows.
+    (:func:`~privet.learners.random_trees.batches.merge_batches`). Models without, such as drawn
+    trees, vote together: their class shares or counts are added tree by tree, their scores averaged
+    with one voice per model. The order does not matter, and neither does the number of rows.
 
     Cost, for one person: the largest epsilon of the models if ``people`` is ``"disjoint"``
     (parallel composition), their sum if it is ``"may-overlap"`` (sequential composition).
