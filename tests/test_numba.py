@@ -43,7 +43,7 @@ def test_a_change_in_another_file_is_noticed(tmp_path):
     run = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     first = subprocess.run(run, capture_output=True, text=True, check=True).stdout
     assert first == "[[1, 0], [0, 1], [1, 0], [0, 1]]\n"
-    routing = tmp_path / "privet" / "routing.py"
+    routing = tmp_path / "privet" / "domain" / "routing.py"
     text = routing.read_text()
     assert "np.uint64(33)" in text
     routing.write_text(text.replace("np.uint64(33)", "np.uint64(34)"))

@@ -16,6 +16,7 @@ import pytest
 import privet as pv
 from privet.accounting.ledger import SQLiteLedger
 from privet.local import collecting
+from privet.tables.open import read_public
 
 TINY = pv.Schema(
     {
@@ -331,7 +332,7 @@ def test_every_line_gives_a_report_whatever_it_holds(privet, tiny):
     assert len(lines) == 6
     assert {"x,3,no", '"y, or z",none,yes', '"",7,yes', '"?",none,no'} <= set(lines)
     reports = collecting._codes_of_reports  # the collector reads what was written
-    frame = pv.counts.open.read_public("r.csv")
+    frame = read_public("r.csv")
     codes, classes, given = reports(frame, pv.publish.read_randomizer("r.csv.randomizer.json"))
     assert {(0, 1, 0), (1, 5, 1), (2, 3, 1), (3, 5, 0)} <= set(
         zip(*codes.tolist(), classes.tolist(), strict=True)

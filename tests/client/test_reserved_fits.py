@@ -118,7 +118,7 @@ def test_a_failed_fit_frees_what_it_did_not_spend(service):
 
     with service.connect("cancelled") as curator:
         with pytest.raises(ParameterError, match="no tree today"):
-            Failing(3).fit_from(curator)
+            Failing(3, divide="budget").fit_from(curator)
         assert curator.left == 5
         assert [one.state for one in reservations(service, "cancelled")] == ["cancelled"]
 

