@@ -43,7 +43,6 @@ def test_the_ten_usual_changes_start_at_one_place(change):
     assert re.match(r"`src/privet/[\w/]+(?:\.py|/)`(?:,|$)", start_of(change))
 
 
-@pytest.mark.xfail(reason="the folders of the map come with the move of all files")
 def test_every_path_leads_somewhere():
     paths = re.findall(r"`((?:src|tests|experiments)/[\w/.]+)`", TEXT)
     folders = re.findall(r"^  (\w+)/ ", TEXT, flags=re.MULTILINE)
