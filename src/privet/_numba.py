@@ -47,8 +47,8 @@ def compile_kernel(function: Any = None, **options: Any) -> Any:
 
 @cache
 def _find_cache_folder() -> str:
-    """A folder for this content of our sources, where one can be written; otherwise where Numba
-    keeps things.
+    """Return a folder for this content of our sources, where one can be written; otherwise where
+    Numba keeps things.
     """
     name = f"privet-{_hash_sources(Path(__file__).parent)}"
     for base in _list_cache_bases():

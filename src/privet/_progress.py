@@ -29,7 +29,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 def is_watched() -> bool:
-    """Whether anybody is told."""
+    """Return whether anybody is told."""
     return _watcher.get() is not None
 
 
@@ -42,8 +42,9 @@ def tell(what: str, share: float | None = None) -> None:
 
 @contextmanager
 def polled(what: str, share: Callable[[], float]) -> Iterator[None]:
-    """While this block runs, ask again and again how far it is. A negative share is not known
-    yet.
+    """While this block runs, ask again and again how far it is.
+
+    A negative share is not known yet.
     """
     watcher = _watcher.get()
     if watcher is None:

@@ -305,7 +305,7 @@ def show(value: object) -> str:
 
 
 def _find_name(value: object, names: tuple[str, ...]) -> str | None:
-    """The declared name that a text is equal to, if any."""
+    """Return the declared name that a text is equal to, if any."""
     if not isinstance(value, str):
         return None
     return next((name for name in names if str.__eq__(value, name)), None)

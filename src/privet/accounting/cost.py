@@ -32,8 +32,8 @@ Unit = Literal["epsilon", "rho"]
 
 
 def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
-    """The positive rational that a person means: ``0.1`` is one tenth, not the nearest binary
-    fraction.
+    """Return the positive rational that a person means: ``0.1`` is one tenth, not the nearest
+    binary fraction.
 
     Args:
         name: the parameter's name, for the message.
@@ -74,8 +74,8 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
 
 
 def parse_fraction(text: object) -> Fraction:
-    """The fraction that was written as text, of up to 1000 digits; a ValueError for anything else,
-    such as "1e999999999".
+    """Return the fraction that was written as text, of up to 1000 digits; a ValueError for anything
+    else, such as "1e999999999".
     """
     if (
         not isinstance(text, str)
@@ -87,7 +87,7 @@ def parse_fraction(text: object) -> Fraction:
 
 
 def is_infinite(epsilon: object) -> bool:
-    """Whether this epsilon means "no noise"."""
+    """Return whether this epsilon means "no noise"."""
     return isinstance(epsilon, float | Decimal) and epsilon == math.inf
 
 
@@ -102,8 +102,9 @@ def parse_epsilon(name: str, value: Number) -> Fraction:
 
 @dataclass(frozen=True)
 class Cost:
-    """A privacy loss under adding or removing one row. ``epsilon`` None: no pure guarantee is
-    given, only rho.
+    """A privacy loss under adding or removing one row.
+
+    ``epsilon`` None: no pure guarantee is given, only rho.
     """
 
     epsilon: Fraction | None
@@ -111,23 +112,23 @@ class Cost:
 
     @classmethod
     def pure(cls, epsilon: Number) -> Cost:
-        """A pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016,
-        proposition 1.4).
+        """Return a pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke
+        2016, proposition 1.4).
         """
         value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 2)
 
     @classmethod
     def bounded_range(cls, epsilon: Number) -> Cost:
-        """The exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 / 8)-zCDP
-        (Cesar and Rogers 2021).
+        """Return the exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 /
+        8)-zCDP (Cesar and Rogers 2021).
         """
         value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 8)
 
     @classmethod
     def concentrated(cls, rho: Number) -> Cost:
-        """A zCDP guarantee without a pure one, such as Gaussian noise."""
+        """Return a zCDP guarantee without a pure one, such as Gaussian noise."""
         return cls(None, parse_exact("rho", rho))
 
     def identity(self) -> tuple[Any, ...]:
@@ -142,18 +143,18 @@ class Cost:
         return Cost(epsilon, self.rho + other.rho)
 
     def promised(self, schema: Schema) -> Cost:
-        """The same loss, for the neighbours that the schema declares: a person of several rows,
-        added or replaced.
+        """Return the same loss, for the neighbours that the schema declares: a person of several
+        rows, added or replaced.
         """
         return self.for_neighbours(schema.rows_per_person, schema.neighbours)
 
     def for_neighbours(self, rows_per_person: int, neighbours: str) -> Cost:
-        """The same loss for a person of so many rows, added or removed, or replaced."""
+        """Return the same loss for a person of so many rows, added or removed, or replaced."""
         factor = rows_per_person * (2 if neighbours == "replace" else 1)
         return Cost(None if self.epsilon is None else self.epsilon * factor, self.rho * factor**2)
 
     def amount(self, unit: Unit) -> Fraction | None:
-        """The loss in one currency; None where it has no finite amount."""
+        """Return the loss in one currency; None where it has no finite amount."""
         return self.epsilon if unit == "epsilon" else self.rho
 
     def __str__(self) -> str:
@@ -165,12 +166,12 @@ NOTHING = Cost(Fraction(0), Fraction(0))
 
 
 def compose_sequentially(costs: Iterable[Cost]) -> Cost:
-    """The cost of all of them on the same people."""
+    """Return the cost of all of them on the same people."""
     return sum(costs, NOTHING)
 
 
 def compose_in_parallel(costs: Iterable[Cost]) -> Cost:
-    """The cost of all of them on disjoint people or disjoint cells."""
+    """Return the cost of all of them on disjoint people or disjoint cells."""
     listed = list(costs)
     epsilons = [cost.epsilon for cost in listed]
     known = [epsilon for epsilon in epsilons if epsilon is not None]

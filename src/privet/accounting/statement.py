@@ -112,8 +112,9 @@ class PrivacyStatement:
         account: str = "",
         assumes: str = "",
     ) -> PrivacyStatement:
-        """The statement for a table with this schema. A private release has cost something: raises
-        where nothing was charged.
+        """Return the statement for a table with this schema.
+
+        A private release has cost something: raises where nothing was charged.
         """
         charges = tuple(charges)
         if private and not any(charge.cost.rho for charge in charges):
@@ -128,8 +129,8 @@ class PrivacyStatement:
     def randomised(
         cls, schema: Schema, cost: Cost, *, private: bool, reason: str = "", **names: str
     ) -> PrivacyStatement:
-        """The statement of what was learnt from records that people randomised themselves, at this
-        cost for one row replaced.
+        """Return the statement of what was learnt from records that people randomised themselves,
+        at this cost for one row replaced.
 
         Whose rows they were the collector does not know, and how many a person sent is not hidden:
         the promise is for what up to ``rows_per_person`` records of one person say, and rests on
@@ -151,7 +152,9 @@ class PrivacyStatement:
 
     @classmethod
     def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
-        """The statement of several releases that are used together. Their order does not matter.
+        """Return the statement of several releases that are used together.
+
+        Their order does not matter.
 
         Raises where one is given twice, or cannot be told from another, and where they are stated
         for different neighbours.
@@ -227,7 +230,7 @@ class PrivacyStatement:
         )
 
     def _list_amounts(self) -> list[Fraction]:
-        """All amounts of a single release."""
+        """Return all amounts of a single release."""
         costs = [charge.cost for charge in self.charges]
         listed = [*(cost.epsilon for cost in costs), *(cost.rho for cost in costs), self.delta]
         return [amount for amount in listed if amount is not None]
@@ -278,8 +281,9 @@ class PrivacyStatement:
 
     @property
     def epsilon(self) -> float:
-        """The promised epsilon: pure, or for ``delta`` where only rho is promised. Infinite where
-        nothing is promised.
+        """The promised epsilon: pure, or for ``delta`` where only rho is promised.
+
+        Infinite where nothing is promised.
         """
         if not self.private:
             return float("inf")
@@ -288,7 +292,7 @@ class PrivacyStatement:
         return epsilon_for(self.promised.rho, self.delta or Fraction(1, 10**6))
 
     def describe(self) -> str:
-        """One sentence."""
+        """Return one sentence."""
         if not self.private:
             return f"NOT PRIVATE: {self.reason}"
         whom = f"one {self.unit}"
@@ -327,7 +331,7 @@ class PrivacyStatement:
         return self.people == "disjoint" or any(part.rests_on_disjoint for part in self.parts)
 
     def _condition(self) -> str:
-        """What the promise rests on, in full."""
+        """Return what the promise rests on, in full."""
         many, reach, provided = len(self.leaves), "", []
         if self.people == "same":
             reach = f" in all {many} tables"
@@ -444,8 +448,8 @@ def _refuse_one_table(parts: Sequence[PrivacyStatement]) -> None:
 
 
 def _is_local(data: Mapping[str, Any]) -> bool:
-    """Whether people randomised their records; what they paid is then for a row replaced, and never
-    for a column of people.
+    """Return whether people randomised their records; what they paid is then for a row replaced,
+    and never for a column of people.
     """
     local = data.get("local", False)
     if type(local) is not bool or (local and (data["neighbours"] != "replace" or data["person"])):

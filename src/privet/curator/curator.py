@@ -37,8 +37,9 @@ Worked = TypeVar("Worked")
 
 
 class Curator(Accounting, AnyCurator):
-    """Answers queries about a table in this process, within a budget. See
-    :class:`~privet.curator.AnyCurator` for what epsilon and rho mean.
+    """Answers queries about a table in this process, within a budget.
+
+    See :class:`~privet.curator.AnyCurator` for what epsilon and rho mean.
 
     Args:
         table: what :func:`~privet.open_table` takes or returns.
@@ -95,7 +96,7 @@ class Curator(Accounting, AnyCurator):
         analyst: str,
         bits: Bits | None = None,
     ) -> Curator:
-        """A curator of a source that is open already, and never public."""
+        """Return a curator of a source that is open already, and never public."""
         curator = cls.__new__(cls)
         curator._public = False
         curator._set_up(source, schema, ledger, dataset, analyst, bits or SystemBits())
@@ -216,8 +217,9 @@ class Curator(Accounting, AnyCurator):
     # -- how it is done ----------------------------------------------------------------------------
 
     def _inside(self, work: Callable[[], Worked]) -> Worked:
-        """Do work on rows. What an engine says about a failure may tell of rows, so it is not
-        passed on.
+        """Do work on rows.
+
+        What an engine says about a failure may tell of rows, so it is not passed on.
         """
         try:
             return work()

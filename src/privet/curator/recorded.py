@@ -40,7 +40,7 @@ class Recorded:
 
 
 def replay_answer(keyed: KeyedLedger) -> Recorded | None:
-    """The answer that was recorded under this key before, if there is one.
+    """Return the answer that was recorded under this key before, if there is one.
 
     Raises :class:`~privet.errors.KeyReused` where the key paid for another request.
     """
@@ -54,8 +54,9 @@ def replay_answer(keyed: KeyedLedger) -> Recorded | None:
 
 
 def answer_and_record(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded | None:
-    """A new answer, which is recorded before it is returned. What leaves is what is kept, even if
-    somebody else was faster.
+    """Return a new answer, which is recorded before it is returned.
+
+    What leaves is what is kept, even if somebody else was faster.
 
     ``work`` asks a curator that charges ``keyed``. None where it charged nothing: then there is
     nothing to keep.
@@ -73,7 +74,7 @@ A = TypeVar("A", bound=Answer)
 
 
 def pack_answer(answer: Answer) -> bytes:
-    """An answer as JSON, its tables compressed."""
+    """Return an answer as JSON, its tables compressed."""
     told = answer.to_json()
     if isinstance(answer, Numbers):
         told["tables"] = []
@@ -84,7 +85,7 @@ def pack_answer(answer: Answer) -> bytes:
 
 
 def unpack_answer(data: bytes, query: Query[A]) -> A:
-    """The answer in these bytes, as a ledger kept them for this query."""
+    """Return the answer in these bytes, as a ledger kept them for this query."""
     try:
         told = json.loads(data)
         if "packed" in told:

@@ -68,7 +68,7 @@ class Unfinished:
 
     @classmethod
     def read(cls, path: Path) -> Unfinished:
-        """The work in this file."""
+        """Return the work in this file."""
         return read_sealed(path, lambda data: cls._parse(path, data), _KIND)
 
     @classmethod
@@ -124,7 +124,7 @@ class KeptBits:
         return self._bits.private
 
     def words(self, count: int) -> Words:
-        """This many words."""
+        """Return this many words."""
         start, self._taken = self._taken, self._taken + 8 * count
         missing = self._taken - len(self._unfinished.drawn)
         if missing > 0:
@@ -155,7 +155,7 @@ class ResumableCurator(AnyCurator):
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
     ) -> A:
-        """The answer to the next query of the work: the recorded one, or a new one that is
+        """Return the answer to the next query of the work: the recorded one, or a new one that is
         recorded before anybody sees it.
         """
         return self.ask_once(self._next_key(), query, epsilon, rho=rho)
@@ -271,8 +271,9 @@ class ResumableCurator(AnyCurator):
 
     @contextmanager
     def reserving(self, cost: Cost | None, what: str) -> Iterator[ResumableCurator]:
-        """Set a cost aside under the key of the work, or go on with what was. It stays set aside
-        when the work is interrupted, so that it can go on.
+        """Set a cost aside under the key of the work, or go on with what was.
+
+        It stays set aside when the work is interrupted, so that it can go on.
         """
         if cost is None or self._reservation:
             yield self
@@ -312,8 +313,10 @@ class ResumableCurator(AnyCurator):
         self._curator.claim(release)
 
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
-        """As the curator does. Who is in which group is forgotten with the process, so work that
-        divided its people cannot go on after an interruption, and says so.
+        """As the curator does.
+
+        Who is in which group is forgotten with the process, so work that divided its people cannot
+        go on after an interruption, and says so.
         """
         if not self._reservation:
             return self._curator.split_people(n_parts, epsilon, key)

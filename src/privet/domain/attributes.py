@@ -33,7 +33,7 @@ _WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as whole numbers of 64 bits are w
 
 
 def text_of(value: Value) -> str:
-    """The one text that stands for a value, so that ``1``, ``1.0`` and ``"1"`` are the same
+    """Return the one text that stands for a value, so that ``1``, ``1.0`` and ``"1"`` are the same
     category everywhere.
     """
     if isinstance(value, str):
@@ -47,7 +47,7 @@ def text_of(value: Value) -> str:
 
 
 def smallest_unsigned(largest: int) -> np.dtype[Any]:
-    """The smallest unsigned integer type that holds ``largest``."""
+    """Return the smallest unsigned integer type that holds ``largest``."""
     return np.min_scalar_type(largest)
 
 
@@ -124,7 +124,7 @@ class Categorical:
         object.__setattr__(self, "on_unknown", on_unknown)
 
     def __eq__(self, other: object) -> bool:
-        """The same attribute in a schema file: 0 and False are different values."""
+        """Return the same attribute in a schema file: 0 and False are different values."""
         return isinstance(other, Categorical) and repr(attribute_to_json(self)) == repr(
             attribute_to_json(other)
         )
@@ -175,7 +175,7 @@ class Categorical:
         return {**spellings, **listed}
 
     def steps(self, dtype: np.dtype[Any]) -> Steps:
-        """The codes of numbers or truth values that are stored as this type."""
+        """Return the codes of numbers or truth values that are stored as this type."""
         points = np.dtype(
             np.float64 if dtype.kind == "f" else np.uint64 if dtype == np.uint64 else np.int64
         )
@@ -353,11 +353,11 @@ class Numeric:
         return self.bins if self.missing is not None else self.unknown_code
 
     def codes_of(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """The code of each number; NaN is a missing entry."""
+        """Return the code of each number; NaN is a missing entry."""
         return self._steps(numbers)
 
     def steps(self, dtype: np.dtype[Any]) -> Steps:  # noqa: ARG002
-        """The codes of numbers or truth values that are stored as this type."""
+        """Return the codes of numbers or truth values that are stored as this type."""
         return self._steps
 
     @cached_property
@@ -373,7 +373,7 @@ Attribute = Categorical | Numeric
 
 
 def attribute_to_json(attribute: Attribute) -> dict[str, Any]:
-    """The attribute as it stands in a schema file. Defaults are left out."""
+    """Return the attribute as it stands in a schema file. Defaults are left out."""
     out: dict[str, Any]
     if isinstance(attribute, Categorical):
         out = {"type": "categorical", "values": list(attribute.values)}
@@ -401,7 +401,7 @@ _NUMERIC_KEYS = {"type", "low", "high", "bins", "spacing", "edges", "missing", "
 
 
 def attribute_from_json(data: object) -> Attribute:
-    """The attribute that a schema file describes."""
+    """Return the attribute that a schema file describes."""
     if not isinstance(data, Mapping):
         raise SchemaError(
             f"an attribute must be an object with a 'type', got {type(data).__name__}"
@@ -443,7 +443,7 @@ def _check_value(parameter: str, value: object) -> Value:
 
 
 def _is_writable_text(value: str) -> bool:
-    """Whether it can be written to a file: no lone surrogates."""
+    """Return whether it can be written to a file: no lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -452,8 +452,8 @@ def _is_writable_text(value: str) -> bool:
 
 
 def _list_other_spellings(value: Value) -> tuple[str, ...]:
-    """A column with missing entries is often written as 1.0; truth values are written True or
-    TRUE.
+    """Return a column with missing entries is often written as 1.0; truth values are written True
+    or TRUE.
     """
     if isinstance(value, bool):
         return (str(value), str(value).upper())
@@ -474,8 +474,8 @@ def _check_finite(name: str, value: object) -> float:
 
 
 def _is_canonical_number(text: str) -> bool:
-    """Whether a column of numbers could hold what this text stands for ('1' and '0.5', not '01' or
-    'nan').
+    """Return whether a column of numbers could hold what this text stands for ('1' and '0.5', not
+    '01' or 'nan').
     """
     try:
         number = float(text)

@@ -48,7 +48,7 @@ class Cell:
         return " and ".join(map(str, self.path)) or "everything"
 
     def describe(self, schema: Schema) -> str:
-        """The path in the schema's own values."""
+        """Return the path in the schema's own values."""
         return (
             " and ".join(
                 f"{condition.attribute} = {' | '.join(_labels(schema, condition))}"
@@ -94,12 +94,12 @@ class Split:
 
     @classmethod
     def multiway(cls, schema: Schema, attribute: str) -> Split:
-        """One child per value."""
+        """Return one child per value."""
         return cls(attribute, tuple(range(domain_size(schema, attribute))))
 
     @classmethod
     def value(cls, schema: Schema, attribute: str, code: int) -> Split:
-        """One value (child 1) against the rest (child 0)."""
+        """Return one value (child 1) against the rest (child 0)."""
         size = domain_size(schema, attribute)
         if size < 2 or code not in range(size):
             raise QuestionError(
@@ -139,7 +139,7 @@ class Cells:
 
     @classmethod
     def everything(cls, schema: Schema) -> Cells:
-        """One cell: the whole domain."""
+        """Return one cell: the whole domain."""
         return cls._from_lists(schema, [-1], [0], [], [0], 1)
 
     @classmethod
@@ -190,8 +190,9 @@ class Cells:
         return cls._from_lists(schema, attribute, offset, branch, leaf_cell, len(listed))
 
     def refine(self, splits: Mapping[int, Split]) -> Cells:
-        """Split some cells; the others stay. New cells are numbered in the order of their parents,
-        children in order.
+        """Split some cells; the others stay.
+
+        New cells are numbered in the order of their parents, children in order.
         """
         for cell, split in splits.items():
             if not 0 <= cell < self.n_cells:
@@ -329,8 +330,9 @@ class Cells:
 
     @cached_property
     def listed(self) -> tuple[Cell, ...]:
-        """The cells as paths, where each cell is one leaf. A cell of several leaves shows the path
-        of its first.
+        """The cells as paths, where each cell is one leaf.
+
+        A cell of several leaves shows the path of its first.
         """
         parent: dict[int, tuple[int, tuple[int, ...]]] = {}
         for node in np.flatnonzero(self.attribute >= 0).tolist():
@@ -366,7 +368,7 @@ def check_split(schema: Schema, split: Split) -> None:
 
 
 def domain_size(schema: Schema, attribute: str) -> int:
-    """How many values an attribute has."""
+    """Return how many values an attribute has."""
     try:
         return schema.attributes[attribute].size
     except KeyError:
@@ -376,7 +378,10 @@ def domain_size(schema: Schema, attribute: str) -> int:
 
 
 def _allowed_codes(schema: Schema, cell: Cell) -> dict[int, frozenset[int]]:
-    """The codes that a cell allows, by attribute position. Two tests of one attribute intersect."""
+    """Return the codes that a cell allows, by attribute position.
+
+    Two tests of one attribute intersect.
+    """
     allowed: dict[int, frozenset[int]] = {}
     for test in cell.path:
         size = domain_size(schema, test.attribute)

@@ -30,8 +30,9 @@ MANY_VALUES = 1000  # text with more distinct values than this looks like an ide
 
 
 def draft(sample: Any, target: str | None = None) -> Schema:
-    """A first schema from a public sample (a pandas DataFrame). The target is the last column
-    unless named.
+    """Return a first schema from a public sample (a pandas DataFrame).
+
+    The target is the last column unless named.
     """
     sample = sample.set_axis([str(column) for column in sample.columns], axis=1)
     columns = list(sample.columns)
@@ -92,7 +93,7 @@ def _draft_attribute(column: Any) -> Attribute:
 
 
 def _sorted_values(column: Any) -> list[Any]:
-    """The distinct values in the order of their kind and size."""
+    """Return the distinct values in the order of their kind and size."""
     plain = [
         value.item() if hasattr(value, "item") else value for value in column.dropna().unique()
     ]
@@ -148,7 +149,7 @@ def _infer_attribute(column: npt.NDArray[Any]) -> Attribute:
 
 
 def _list_distinct(values: npt.NDArray[Any]) -> list[Any]:
-    """The values, sorted where they can be; text that stands for the same value only once."""
+    """Return the values, sorted where they can be; text that stands for the same value only once."""
     plain = {
         text_of(value): value
         for value in values.tolist()

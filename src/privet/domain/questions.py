@@ -22,8 +22,9 @@ MAX_ENTRIES = 1 << 27
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Cells, each split further by all values of one attribute where ``by`` names it. Its table
-    counts the classes.
+    """Cells, each split further by all values of one attribute where ``by`` names it.
+
+    Its table counts the classes.
 
     The table has shape (cells, classes), or (cells, values, classes) with ``by``.
     """
@@ -121,7 +122,7 @@ class Question:
         return sum(partition.places for partition in self.partitions)
 
     def describe(self) -> str:
-        """One line for a ledger; public facts only."""
+        """Return one line for a ledger; public facts only."""
         cells = sum(len(partition.cells) for partition in self.partitions)
         by = [partition.by for partition in self.partitions if partition.by is not None]
         inside = f" by {', '.join(by[:4])}{', ...' if len(by) > 4 else ''}" if by else ""

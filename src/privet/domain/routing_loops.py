@@ -17,8 +17,9 @@ from privet.domain.routing import ATTRIBUTE, BLOCK, MOVES, ONE, PLACE
 def walk(
     codes: Any, low: int, n: int, root: Any, steps: int, words: Any, first_end: Any, node: Any
 ) -> None:
-    """Find the node, counted over all trees, that each row of a block ends in. All rows take one
-    step after the other: none waits for another.
+    """Find the node, counted over all trees, that each row of a block ends in.
+
+    All rows take one step after the other: none waits for another.
     """
     column, moves, place = (
         codes[root >> ATTRIBUTE, low : low + n],

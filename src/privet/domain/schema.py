@@ -117,7 +117,7 @@ class Schema:
         object.__setattr__(self, "label", label)
 
     def __eq__(self, other: object) -> bool:
-        """The same domain, in the same order, and the same owner-side facts."""
+        """Return the same domain, in the same order, and the same owner-side facts."""
         facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
         return isinstance(other, Schema) and all(
             getattr(self, fact) == getattr(other, fact) for fact in facts
@@ -151,7 +151,7 @@ class Schema:
         return iter(self.attributes)
 
     def index(self, name: str) -> int:
-        """The position of an attribute."""
+        """Return the position of an attribute."""
         try:
             return self.names.index(name)
         except ValueError:
@@ -169,8 +169,8 @@ class Schema:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def declare(self, **facts: Any) -> Schema:
-        """The same domain with other owner-side facts: ``n_rows``, ``person``, ``rows_per_person``,
-        ``neighbours``.
+        """Return the same domain with other owner-side facts: ``n_rows``, ``person``,
+        ``rows_per_person``, ``neighbours``.
         """
         allowed = {"n_rows", "person", "rows_per_person", "neighbours"}
         if unknown := set(facts) - allowed:
@@ -183,7 +183,7 @@ class Schema:
     # -- the file ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """The schema as it stands in a file. Facts that were not declared are left out."""
+        """Return the schema as it stands in a file. Facts that were not declared are left out."""
         out: dict[str, Any] = {
             "privet": "schema",
             "version": VERSION,
@@ -207,7 +207,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: object) -> Schema:
-        """The schema that this JSON value describes."""
+        """Return the schema that this JSON value describes."""
         if not isinstance(data, Mapping) or data.get("privet") != "schema":
             raise SchemaError(
                 'this is not a Privet schema: it must be an object with "privet": "schema"'

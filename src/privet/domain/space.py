@@ -112,7 +112,7 @@ class TreeSpace:
         )
 
     def splits_of(self, which: Sequence[Split] | None) -> list[list[Split]]:
-        """The splits by attribute, in the order of the schema."""
+        """Return the splits by attribute, in the order of the schema."""
         found: dict[str, list[Split]] = {name: [] for name in self.schema.names}
         for one in which or ():
             found[one.attribute].append(one)
@@ -225,7 +225,7 @@ class TreeSpace:
             )
 
     def describe(self) -> str:
-        """One line for a ledger; public facts only."""
+        """Return one line for a ledger; public facts only."""
         return (
             f"one tree of depth {self.depth} at most, out of {len(self.inner or ())} splits and "
             f"{len(self.last or ())} at the last level"
@@ -233,19 +233,21 @@ class TreeSpace:
 
 
 def find_widest_split(n_classes: int, keep: float = 0.5) -> int:
-    """The most children that a split may have, so that no product over leaves comes near the end of
-    floating point.
+    """Return the most children that a split may have, so that no product over leaves comes near the
+    end of floating point.
     """
     return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
 
 
 def child_masks(mask: BitMask, split: Split) -> list[BitMask]:
-    """The sets of values that the children of a split leave possible; empty ones are left out."""
+    """Return the sets of values that the children of a split leave possible; empty ones are left
+    out.
+    """
     return [mask & part for part in split.masks if mask & part]
 
 
 def separates(mask: BitMask, split: Split) -> bool:
-    """Whether a split tells apart values that are still possible."""
+    """Return whether a split tells apart values that are still possible."""
     return len(child_masks(mask, split)) > 1
 
 
@@ -253,8 +255,9 @@ def separates(mask: BitMask, split: Split) -> bool:
 
 
 def all_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart, and each against the rest. Ordered ones: every
-    threshold, groups, all values apart.
+    """Categorical attributes: all values apart, and each against the rest.
+
+    Ordered ones: every threshold, groups, all values apart.
     """
     found = []
     for name in schema.names:
@@ -279,8 +282,9 @@ def binary_and_coarse_splits(schema: Schema) -> list[Split]:
 
 
 def coarse_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart. Ordered ones: groups only. For large tables and
-    deep trees.
+    """Categorical attributes: all values apart.
+
+    Ordered ones: groups only. For large tables and deep trees.
     """
     found = []
     for name in schema.names:
@@ -293,7 +297,7 @@ def coarse_splits(schema: Schema) -> list[Split]:
 
 
 def multiway_splits(schema: Schema, name: str) -> list[Split]:
-    """All values of an attribute apart, unless there are too many."""
+    """Return all values of an attribute apart, unless there are too many."""
     return (
         [Split.multiway(schema, name)]
         if schema.attributes[name].size <= find_widest_split(schema.n_classes)
@@ -302,7 +306,7 @@ def multiway_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
-    """Each value of an attribute against the others, unless there are too many."""
+    """Return each value of an attribute against the others, unless there are too many."""
     size = schema.attributes[name].size
     return (
         [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
@@ -310,8 +314,8 @@ def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def threshold_splits(schema: Schema, name: str) -> list[Split]:
-    """Every threshold of an ordered attribute (evenly chosen ones of very many); missing entries
-    are a child of their own.
+    """Return every threshold of an ordered attribute (evenly chosen ones of very many); missing
+    entries are a child of their own.
     """
     bins, missing = _bins_and_missing(schema, name)
     parts = min(bins, MAX_APART)
@@ -356,7 +360,7 @@ def _drop_duplicate_splits(splits: Iterable[Split]) -> list[Split]:
 
 
 def _symmetric_polynomials(values: Sequence[int], order: int) -> list[int]:
-    """The elementary symmetric polynomials of the values, from order 0 to this one."""
+    """Return the elementary symmetric polynomials of the values, from order 0 to this one."""
     sums = [1] + [0] * order
     for value in values:
         for i in range(order, 0, -1):
@@ -365,5 +369,5 @@ def _symmetric_polynomials(values: Sequence[int], order: int) -> list[int]:
 
 
 def _largest_product(values: Iterable[int], order: int) -> int:
-    """The largest product of at most so many of the values, which are 1 or more."""
+    """Return the largest product of at most so many of the values, which are 1 or more."""
     return math.prod(sorted(values)[-order:]) if order else 1

@@ -53,8 +53,8 @@ def log_odds_trees(schema: Schema, answer: Numbers, damping: float) -> list[Tree
 
 
 def shrink_shares(counts: Floats, deviations: Floats, shares: Floats) -> Floats:
-    """The class shares of each value, drawn towards everybody's as far as noise explains how they
-    differ.
+    """Return the class shares of each value, drawn towards everybody's as far as noise explains how
+    they differ.
 
     The squared distance d^2 of a value's shares from everybody's has noise (and chance in who the
     people are) of a known mean s^2. What is above it, in a mean over all people, is how much values
@@ -76,7 +76,7 @@ def shrink_shares(counts: Floats, deviations: Floats, shares: Floats) -> Floats:
 
 
 def _class_shares(tables: Sequence[npt.NDArray[np.int64]]) -> Floats:
-    """The class shares of everybody: every table counts them, each with noise of its own."""
+    """Return the class shares of everybody: every table counts them, each with noise of its own."""
     totals = np.mean([table.sum(axis=(0, 1), dtype=np.float64) for table in tables], axis=0)
     positive = np.maximum(totals, 0.0) + 1.0
     return np.asarray(positive / positive.sum())
@@ -132,7 +132,7 @@ class AdditiveClassifier(PrivateClassifier):
 
 
 def choose_damping(asked: float | None, n_attributes: int) -> float:
-    """The damping that was asked for, or 1 for few attributes and less for many: they repeat one
-    another more often.
+    """Return the damping that was asked for, or 1 for few attributes and less for many: they repeat
+    one another more often.
     """
     return min(1.0, FEW / n_attributes) if asked is None else float(asked)

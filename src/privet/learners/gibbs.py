@@ -61,8 +61,8 @@ def draw_boosted(
 def calibrate_tree(
     curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon"
 ) -> tuple[Tree, Charge]:
-    """A labelled tree with class probabilities, the same for all nodes of one label: those of the
-    people who get this answer.
+    """Return a labelled tree with class probabilities, the same for all nodes of one label: those
+    of the people who get this answer.
 
     The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one
     entry of the label-by-class table. Neighbours: one row added or removed. Cost: pure epsilon, or
@@ -224,8 +224,9 @@ MAX_SMOOTHED = 1024
 def add_terms(
     curator: AnyCurator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon"
 ) -> tuple[list[Tree], list[Charge]]:
-    """One-split trees of scores, one per attribute, that follow after the given trees. Each pays an
-    equal part of the amount.
+    """One-split trees of scores, one per attribute, that follow after the given trees.
+
+    Each pays an equal part of the amount.
 
     Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see
     :meth:`~privet.Curator.gradients`.
@@ -246,8 +247,8 @@ def add_terms(
 
 
 def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
-    """The change of scores for each value of an attribute, from noisy derivatives (values, 2,
-    numbers).
+    """Return the change of scores for each value of an attribute, from noisy derivatives (values,
+    2, numbers).
 
     With sums g and h of variance s^2, g/h has about the precision w = h^2/(s^2 + h): what is known
     about a value's step is r = w g/h. A prior of covariance K makes of it v = (I + K diag(w))^-1 K

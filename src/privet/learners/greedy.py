@@ -42,7 +42,7 @@ class Shares:
 
 
 def split_epsilon(schedule: Schedule, epsilon: Fraction | None, depth: int) -> Shares:
-    """The shares of a tree of this depth; all infinite where epsilon is None (exact counts).
+    """Return the shares of a tree of this depth; all infinite where epsilon is None (exact counts).
 
     ``"thesis"``: class counts at every level for stopping rules, and a split at every level but the
     last: 2(d+1) - 1 equal questions (Novakovic, chapter 6). ``"even"``: no counts on the way; half
@@ -97,7 +97,7 @@ class Grown:
     of_nodes: npt.NDArray[np.float64] | None = None
 
     def shrunk(self, strength: float) -> Tree:
-        """The tree, its thin leaves drawn towards their ancestors."""
+        """Return the tree, its thin leaves drawn towards their ancestors."""
         return shrink_tree(
             self.cells,
             self.leaf_counts,
@@ -158,8 +158,8 @@ def grow_greedy(
 
 
 def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list[Split]:
-    """All splits that separate the values still possible: one value against the rest, a threshold,
-    or one child per value.
+    """Return all splits that separate the values still possible: one value against the rest, a
+    threshold, or one child per value.
     """
     found: list[Split] = []
     for name, codes in zip(schema.names, possible, strict=True):
@@ -181,8 +181,8 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
 def _refine_level(
     schema: Schema, cells: Cells, possible: Sequence[Possible], chosen: dict[int, Split]
 ) -> tuple[Cells, list[Possible], list[bool]]:
-    """The next level: children in the place of their parents, as :meth:`Cells.refine` numbers
-    them.
+    """Return the next level: children in the place of their parents, as :meth:`Cells.refine`
+    numbers them.
     """
     next_possible: list[Possible] = []
     next_closed: list[bool] = []
@@ -201,7 +201,7 @@ def _refine_level(
 
 
 def _keep_cells(cells: Cells, kept: Sequence[int]) -> Cells:
-    """The same structure with some cells only."""
+    """Return the same structure with some cells only."""
     number = np.full(len(cells) + 1, -1, dtype=np.int32)
     number[list(kept)] = np.arange(len(kept))
     return Cells(
@@ -225,8 +225,8 @@ GREEDY: Mapping[str, ParameterCheck] = {
 def choose_depth(
     asked: int | Literal["auto"], schema: Schema, n_rows: float, epsilon: Fraction | None
 ) -> int:
-    """The depth that was asked for, or by a public rule: one level more for each doubling of n
-    epsilon beyond 60 T, from 2 to 6.
+    """Return the depth that was asked for, or by a public rule: one level more for each doubling of
+    n epsilon beyond 60 T, from 2 to 6.
     """
     if asked == "auto":
         strength = n_rows * (1e9 if epsilon is None else float(epsilon))

@@ -34,15 +34,16 @@ MAX_CELLS = 1 << 16  # a level of more cells is not grown any further, whatever 
 
 
 def count_rounds(n_attributes: int, depth: int) -> int:
-    """How many rounds a tree of this depth takes: k + (k-1) + ... over its levels."""
+    """Return how many rounds a tree of this depth takes: k + (k-1) + ... over its levels."""
     return sum(n_attributes - level for level in range(depth))
 
 
 def grow_noisy_id3(
     curator: AnyCurator, epsilon: Fraction | None, *, max_depth: int | None = None
 ) -> tuple[Tree, float, tuple[Charge, ...]]:
-    """One tree, the deviation of each count's noise, and what was paid. Epsilon None: exact counts
-    of a public table.
+    """Return one tree, the deviation of each count's noise, and what was paid.
+
+    Epsilon None: exact counts of a public table.
 
     A node is not split where its noisy size is below sqrt(2) T V / epsilon_round (T classes, V
     values on average): the counts below it would be smaller than their noise (Friedman and Schuster
@@ -96,7 +97,7 @@ def grow_noisy_id3(
 def _split_by_unused(
     cells: Cells, unused: list[tuple[int, ...]], open_cells: list[int], j: int
 ) -> Cells:
-    """Each open cell split by its j-th unused attribute; closed cells stay whole."""
+    """Return each open cell split by its j-th unused attribute; closed cells stay whole."""
     names = cells.schema.names
     return cells.refine(
         {cell: Split.multiway(cells.schema, names[unused[cell][j]]) for cell in open_cells}

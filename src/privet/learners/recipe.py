@@ -81,8 +81,8 @@ def recipe_for(
     depth: int | None = None,
     additive: bool = True,
 ) -> Recipe:
-    """The recipe for a table of about ``n_rows`` rows; ``rounds`` and ``depth`` are taken as they
-    are where given.
+    """Return the recipe for a table of about ``n_rows`` rows; ``rounds`` and ``depth`` are taken as
+    they are where given.
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
@@ -149,7 +149,7 @@ def recipe_for(
 
 
 def strength_of(rounds: int) -> float:
-    """How much a tree's label counts where there are so many."""
+    """Return how much a tree's label counts where there are so many."""
     return next(
         (strength for number, strength in STRENGTH.items() if rounds <= number),
         min(STRENGTH.values()),
@@ -199,8 +199,8 @@ def _first_that_fits(
     effort: float,
     split: float,
 ) -> TreeSpace:
-    """The first space that is small enough, and quick enough where it is deeper than 2 or each row
-    is in very many tables.
+    """Return the first space that is small enough, and quick enough where it is deeper than 2 or
+    each row is in very many tables.
     """
     for depth, inner in candidates:
         space = TreeSpace(
@@ -222,7 +222,7 @@ def _first_that_fits(
 def _choose_rounds(
     evidence_of: Callable[[int], float], n_classes: int, *, small: bool, covered: bool
 ) -> int:
-    """How many trees share the evidence; labels out of more classes need more of it each.
+    """Return how many trees share the evidence; labels out of more classes need more of it each.
 
     ``covered``: there is about a row for every point of the domain.
     """
@@ -232,15 +232,15 @@ def _choose_rounds(
 
 
 def _binary_depth(schema: Schema, evidence: float) -> int:
-    """One level more for each doubling of the evidence beyond what one choice of split and labels
-    needs.
+    """Return one level more for each doubling of the evidence beyond what one choice of split and
+    labels needs.
     """
     choice = 2.5 * math.log(max(2, len(all_splits(schema)) * schema.n_classes))
     return max(1, math.floor(math.log2(max(1.0, evidence / choice))))
 
 
 def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) -> Fraction:
-    """The share of epsilon (or rho) that lets the values of additive terms be known to the
+    """Return the share of epsilon (or rho) that lets the values of additive terms be known to the
     precision; none where that is more than half.
 
     A value's rows have curvature h = CURVATURE n/s in all (s values per attribute), known up to

@@ -52,7 +52,8 @@ def save(model: PrivateClassifier | Model, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> ReleasedClassifier:
-    """Read a classifier from a file. Data only, never code; it predicts without the table it was
-    trained on.
+    """Read a classifier from a file.
+
+    Data only, never code; it predicts without the table it was trained on.
     """
     return ReleasedClassifier(read_model(path))

@@ -24,8 +24,9 @@ MAX_DENOMINATOR = 1 << 56
 def exp_coins(
     bits: Bits, numerators: npt.NDArray[np.uint64], denominator: int
 ) -> npt.NDArray[np.bool_]:
-    """Coins of probability exp(-numerator/denominator), vectorised. Needs 0 <= numerator <=
-    denominator <= 2**56.
+    """Coins of probability exp(-numerator/denominator), vectorised.
+
+    Needs 0 <= numerator <= denominator <= 2**56.
     """
     heads = np.ones(len(numerators), dtype=bool)
     alive = np.arange(len(numerators))
@@ -43,8 +44,8 @@ def exp_coins(
 
 
 def geometric(bits: Bits, count: int) -> npt.NDArray[np.uint64]:
-    """How many coins of probability exp(-1) come up heads before the first tail: at least w with
-    probability exp(-w).
+    """Return how many coins of probability exp(-1) come up heads before the first tail: at least w
+    with probability exp(-w).
     """
     out = np.zeros(count, dtype=np.uint64)
     alive = np.arange(count)
@@ -54,7 +55,7 @@ def geometric(bits: Bits, count: int) -> npt.NDArray[np.uint64]:
 
 
 def exp_coin(bits: Bits, numerator: int, denominator: int) -> bool:
-    """One coin of probability exp(-numerator/denominator), for integers of any size."""
+    """Return one coin of probability exp(-numerator/denominator), for integers of any size."""
     whole, numerator = divmod(numerator, denominator)
     # exp(-whole - rest): all of `whole` coins of exp(-1), and then the rest.
     return all(_flip_series(bits, 1, 1, 1) for _ in range(whole)) and _flip_series(
@@ -120,8 +121,8 @@ def _compute_thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
 
 
 def _is_below_exp(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
-    """Whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of both
-    until they differ.
+    """Return whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of
+    both until they differ.
     """
     known = 64
     while True:

@@ -26,8 +26,9 @@ _MOST = 1 << 30  # rows; beyond it fixed-point scores would lose their exactness
 
 
 def _bound_counts(children: Ints) -> Ints:
-    """Counts cut off at a size that keeps the arithmetic exact. A row still changes at most one of
-    them, by at most 1.
+    """Counts cut off at a size that keeps the arithmetic exact.
+
+    A row still changes at most one of them, by at most 1.
     """
     return np.asarray(np.minimum(children, _MOST // children.shape[-1]))
 
@@ -42,7 +43,7 @@ class Criterion(Protocol):
         """
 
     def scores(self, children: Ints) -> Ints:
-        """The score of each table of shape (..., children, classes)."""
+        """Return the score of each table of shape (..., children, classes)."""
 
 
 @dataclass(frozen=True)

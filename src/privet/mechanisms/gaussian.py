@@ -54,8 +54,8 @@ _SMALL = 1 << 24  # t**2 q and p up to this keep the arithmetic of _accepted wit
 
 
 def _round_up_variance(variance: Fraction) -> tuple[int, int]:
-    """The variance as p/q, rounded up (more noise, by less than one part in 10**5) where 64 bits
-    would not hold it.
+    """Return the variance as p/q, rounded up (more noise, by less than one part in 10**5) where 64
+    bits would not hold it.
     """
     t = math.isqrt(math.floor(variance)) + 1
     if max(t * t * variance.denominator, variance.numerator) <= _SMALL:

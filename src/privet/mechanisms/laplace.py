@@ -43,8 +43,8 @@ def magnitudes(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]
 
 
 def large_magnitudes(bits: Bits, count: int, t: int, s: int) -> npt.NDArray[np.int64]:
-    """The same for any scale t/s, in 64-bit integers (Canonne, Kamath and Steinke 2020, algorithm
-    2).
+    """Return the same for any scale t/s, in 64-bit integers (Canonne, Kamath and Steinke 2020,
+    algorithm 2).
 
     x = u + t v with u uniform below t and accepted with probability exp(-u/t), v geometric with
     exp(-1); then floor(x / s).
@@ -73,8 +73,8 @@ def add_laplace(
 
 
 def _round_up_scale(scale: Fraction) -> tuple[int, int]:
-    """The scale as t/s with t and s small enough for 64-bit arithmetic, rounded up (more noise)
-    where it is not.
+    """Return the scale as t/s with t and s small enough for 64-bit arithmetic, rounded up (more
+    noise) where it is not.
 
     With t <= 2**48 a magnitude overflows 63 bits with probability exp(-2**15): never.
     """

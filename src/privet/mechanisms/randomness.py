@@ -29,7 +29,7 @@ class Bits(Protocol):
         """Whether nobody can know or repeat the words."""
 
     def words(self, count: int) -> Words:
-        """This many fresh words."""
+        """Return this many fresh words."""
 
 
 class SystemBits:
@@ -46,8 +46,9 @@ _unlocked: ContextVar[bool] = ContextVar("test seeds unlocked", default=False)
 
 @contextmanager
 def unlock_test_seeds() -> Iterator[None]:
-    """Allow :class:`SeededBits` inside this block. For tests: what is drawn from a seed is not
-    private.
+    """Allow :class:`SeededBits` inside this block.
+
+    For tests: what is drawn from a seed is not private.
     """
     token = _unlocked.set(True)
     try:
@@ -57,8 +58,9 @@ def unlock_test_seeds() -> Iterator[None]:
 
 
 class SeededBits:
-    """A repeatable stream of words, for tests. Refused unless unlocked with
-    :func:`unlock_test_seeds`.
+    """A repeatable stream of words, for tests.
+
+    Refused unless unlocked with :func:`unlock_test_seeds`.
     """
 
     private = False
@@ -97,8 +99,8 @@ def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.
 
 
 def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
-    """An exactly uniform permutation of ``0 .. count - 1``: the order of random words, drawn again
-    until no two are equal.
+    """Return an exactly uniform permutation of ``0 .. count - 1``: the order of random words, drawn
+    again until no two are equal.
     """
     while True:
         words = bits.words(count) if count > 1 else np.zeros(count, dtype=np.uint64)
@@ -109,7 +111,7 @@ def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
 
 
 def uniform_int(bits: Bits, bound: int) -> int:
-    """An exactly uniform integer in ``[0, bound)`` for a bound of any size."""
+    """Return an exactly uniform integer in ``[0, bound)`` for a bound of any size."""
     length = (bound - 1).bit_length()
     n_words = max(1, -(-length // 64))
     while True:

@@ -25,8 +25,8 @@ from privet.mechanisms.randomness import Bits, uniform_below, uniform_int
 def randomized_response(
     bits: Bits, codes: npt.NDArray[Any], size: int, epsilon: Fraction
 ) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Each code is kept with probability e**epsilon / (e**epsilon + size - 1), and is otherwise any
-    other code, uniformly.
+    """Return each code is kept with probability e**epsilon / (e**epsilon + size - 1), and is
+    otherwise any other code, uniformly.
 
     Warner (1965), k-ary form of Kairouz, Oh and Viswanath (2014). Sensitivity: none is needed; for
     any two true values the probability of every report differs by a factor of at most e**epsilon.
@@ -43,7 +43,7 @@ def randomized_response(
 
 
 def response_probabilities(size: int, epsilon: Fraction) -> tuple[float, float]:
-    """The probability that a report is the truth, and that it is one given other code."""
+    """Return the probability that a report is the truth, and that it is one given other code."""
     weight = math.exp(-float(epsilon))
     truth = 1 / (1 + (size - 1) * weight)
     return truth, truth * weight
@@ -61,7 +61,7 @@ def _true_coins(bits: Bits, count: int, size: int, epsilon: Fraction) -> npt.NDA
 
 @lru_cache(maxsize=1024)
 def _truth_threshold(size: int, epsilon: Fraction) -> int:
-    """The first 64 bits of the probability of the truth."""
+    """Return the first 64 bits of the probability of the truth."""
     precision = 256
     while True:
         value = _truth_bits(size, epsilon, precision)
@@ -72,8 +72,8 @@ def _truth_threshold(size: int, epsilon: Fraction) -> int:
 
 
 def _is_below_truth(bits: Bits, prefix: int, size: int, epsilon: Fraction) -> bool:
-    """Whether a uniform real with these first 64 bits is below the probability: more bits of both
-    until they differ.
+    """Return whether a uniform real with these first 64 bits is below the probability: more bits of
+    both until they differ.
     """
     known = 64
     while True:

@@ -20,7 +20,7 @@ Selection = Literal["permute-and-flip", "exponential"]
 
 
 def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
-    """The index of a good candidate: visit them in random order, take each with probability
+    """Return the index of a good candidate: visit them in random order, take each with probability
     exp(-epsilon (best - score) / range).
 
     McKenna and Sheldon (2020): never worse than the exponential mechanism, and as private.
@@ -37,7 +37,8 @@ def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score
 
 
 def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
-    """The index of a good candidate, with probability proportional to exp(epsilon score / range).
+    """Return the index of a good candidate, with probability proportional to exp(epsilon score /
+    range).
 
     McSherry and Talwar (2007), sampled exactly by rejection. Sensitivity: the range of the scores
     is ``score_range`` when one row is added or removed. Cost: pure ``epsilon``, and only
@@ -53,14 +54,15 @@ def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_rang
 def select(
     bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int, mechanism: Selection
 ) -> int:
-    """One of the two mechanisms, by name."""
+    """Return one of the two mechanisms, by name."""
     chosen = permute_and_flip if mechanism == "permute-and-flip" else exponential
     return chosen(bits, scores, epsilon, score_range)
 
 
 def selection_cost(epsilon: Fraction, mechanism: Selection) -> Cost:
-    """What a selection costs. Permute-and-flip has no bounded range, so its zCDP cost is that of
-    any pure mechanism.
+    """Return what a selection costs.
+
+    Permute-and-flip has no bounded range, so its zCDP cost is that of any pure mechanism.
     """
     return Cost.pure(epsilon) if mechanism == "permute-and-flip" else Cost.bounded_range(epsilon)
 

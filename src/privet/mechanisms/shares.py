@@ -32,8 +32,9 @@ _CHUNK = 1 << 18  # bounds the working memory
 
 
 def laplace_share(bits: Bits, count: int, scale: Fraction, shares: int) -> npt.NDArray[np.int64]:
-    """``count`` draws of X - Y with X, Y ~ NegBin(1/shares, exp(-1/scale)). ``shares`` of them add
-    up to discrete Laplace of ``scale``.
+    """``count`` draws of X - Y with X, Y ~ NegBin(1/shares, exp(-1/scale)).
+
+    ``shares`` of them add up to discrete Laplace of ``scale``.
     """
     shares = check_shares("shares", shares)
     if not scale > 0:
@@ -68,8 +69,9 @@ def add_laplace_share(
 
 
 def deviation_of_shares(scale: Fraction, shares: int, added: int) -> float:
-    """The standard deviation of the sum of ``added`` shares. Variances add up; that of ``shares``
-    of them is discrete Laplace's.
+    """Return the standard deviation of the sum of ``added`` shares.
+
+    Variances add up; that of ``shares`` of them is discrete Laplace's.
     """
     p = math.exp(-1 / float(scale))
     return math.sqrt(2 * p * added / shares) / -math.expm1(-1 / float(scale))

@@ -54,7 +54,7 @@ _FRACTION = re.compile(r"[0-9]{1,600}(/[1-9][0-9]{0,599})?")
 
 
 def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStatement:
-    """The statement that stands in a document, or :class:`Damaged`."""
+    """Return the statement that stands in a document, or :class:`Damaged`."""
     common = 1
     for amount in _list_amounts(data):
         if amount is not None:
@@ -81,7 +81,7 @@ def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStateme
 
 
 def _list_amounts(data: Any) -> list[Any]:
-    """All amounts of a statement and of its parts, checked for kind and number only."""
+    """Return all amounts of a statement and of its parts, checked for kind and number only."""
     amounts: list[Any] = []
     n_charges, n_parts, open_ = 0, 0, [data]
     while open_:
@@ -136,7 +136,7 @@ _BATCH_KEYS = {"deviation", "counts"}
 
 
 def evidence_to(evidence: Evidence) -> dict[str, Any]:
-    """The entry of leaf vectors: per batch and tree, a list of class counts for each leaf."""
+    """Return the entry of leaf vectors: per batch and tree, a list of class counts for each leaf."""
     return {
         "shrink": short_number(float(evidence.shrink)),
         "borrowing": short_number(float(evidence.borrowing)),
@@ -153,7 +153,7 @@ def evidence_to(evidence: Evidence) -> dict[str, Any]:
 
 
 def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
-    """The leaf vectors of an entry, or :class:`~privet.model.structure.Damaged`."""
+    """Return the leaf vectors of an entry, or :class:`~privet.model.structure.Damaged`."""
     require(
         isinstance(data, dict) and set(data) == _EVIDENCE_KEYS,
         f"leaves must have exactly {', '.join(sorted(_EVIDENCE_KEYS))}",
@@ -229,8 +229,9 @@ _OPTIONAL_MODEL_KEYS = ("leaves", "kinds")
 
 
 def canonical_json(value: Any) -> bytes:
-    """The one compact JSON text of a value. Keys keep their order: that of a schema's attributes
-    matters.
+    """Return the one compact JSON text of a value.
+
+    Keys keep their order: that of a schema's attributes matters.
     """
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
@@ -243,7 +244,7 @@ def canonical_json(value: Any) -> bytes:
 
 
 def to_document(model: Model) -> dict[str, Any]:
-    """The document of a model, without its checksum, in the first version that can say it."""
+    """Return the document of a model, without its checksum, in the first version that can say it."""
     document = to_document_of_0_1(model)
     if model.combine != "scores":
         return document
@@ -251,8 +252,8 @@ def to_document(model: Model) -> dict[str, Any]:
 
 
 def to_document_of_0_1(model: Model) -> dict[str, Any]:
-    """The document of a model in version 1, which every Privet reads and which does not state the
-    kinds of trees.
+    """Return the document of a model in version 1, which every Privet reads and which does not
+    state the kinds of trees.
     """
     fits = all(tree.schema.fingerprint == model.schema.fingerprint for tree in model.trees)
     require(fits, "its trees are about another schema")
@@ -279,7 +280,7 @@ def to_document_of_0_1(model: Model) -> dict[str, Any]:
 
 
 def from_document(document: Mapping[str, Any]) -> Model:
-    """The model of a document, or :class:`Damaged`."""
+    """Return the model of a document, or :class:`Damaged`."""
     for key in _MODEL_KEYS:
         require(key in document, f"{key!r} is missing")
     for key in document:
@@ -367,7 +368,7 @@ def _check_kinds(kinds: Any, n_trees: int) -> None:
 
 
 def schema_from(data: Any) -> Schema:
-    """The schema of a document, or :class:`Damaged`."""
+    """Return the schema of a document, or :class:`Damaged`."""
     require(
         isinstance(data, dict) and isinstance(data.get("attributes"), dict),
         "schema must be an object with attributes",
@@ -404,7 +405,10 @@ def _is_same_json(one: Any, other: Any) -> bool:
 
 
 def _json_setting(value: Any, depth: int = 0) -> Any:
-    """A setting as JSON has it. Infinity and fractions become text: settings are for readers."""
+    """Return a setting as JSON has it.
+
+    Infinity and fractions become text: settings are for readers.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Fraction) or (isinstance(value, float) and not np.isfinite(value)):

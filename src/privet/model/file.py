@@ -47,14 +47,15 @@ def write_model(model: Model, path: str | PathLike[str]) -> None:
 
 
 def read_model(path: str | PathLike[str]) -> Model:
-    """Read a model file, or raise :class:`ModelError`. It needs no data, and it runs nothing from
-    the file.
+    """Read a model file, or raise :class:`ModelError`.
+
+    It needs no data, and it runs nothing from the file.
     """
     return read_sealed(path, parse)
 
 
 def parse(data: bytes) -> Model:
-    """The model in these bytes, or :class:`Damaged`."""
+    """Return the model in these bytes, or :class:`Damaged`."""
     try:
         return from_document(unseal(data, "model", *VERSIONS))
     except RecursionError:
@@ -72,7 +73,7 @@ def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") ->
 def read_sealed(
     path: str | PathLike[str], parsed: Callable[[bytes], Parsed], kind: str = "model"
 ) -> Parsed:
-    """What a parser makes of a sealed file, or :class:`ModelError`."""
+    """Return what a parser makes of a sealed file, or :class:`ModelError`."""
     try:
         with Path(path).open("rb") as handle:
             data = handle.read(MAX_BYTES + 1)
@@ -85,13 +86,13 @@ def read_sealed(
 
 
 def seal(document: dict[str, Any]) -> bytes:
-    """The bytes of the file: the document with its checksum as the last entry."""
+    """Return the bytes of the file: the document with its checksum as the last entry."""
     body = canonical_json(document)
     return body[:-1] + _SEAL + hashlib.sha256(body).hexdigest().encode() + b'"}'
 
 
 def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
-    """The document in these bytes, without its checksum; or :class:`Damaged`."""
+    """Return the document in these bytes, without its checksum; or :class:`Damaged`."""
     require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
     document = _loads(data)
     require(
@@ -141,7 +142,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _explain_error(error: OSError | ValueError) -> str:
-    """A path with a NUL in it is a ValueError."""
+    """Return a path with a NUL in it is a ValueError."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

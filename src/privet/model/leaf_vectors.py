@@ -86,7 +86,8 @@ class Evidence:
         weighting: the rule by which batches weigh: ``"by-noise"`` or ``"equal"``.
         weights, borrowing: how much each batch counts, and how much thin leaves borrow: what
             followed from these by the rules of :mod:`privet.learners.random_trees.batches` when the
-            model was made. A file keeps both, so that it answers as it did when rules change."""
+            model was made. A file keeps both, so that it answers as it did when rules change.
+    """
 
     batches: tuple[Batch, ...]
     shrink: float
@@ -183,7 +184,7 @@ def shrink_tree(
     deviation: float | Floats,
     strength: float = STRENGTH,
 ) -> Tree:
-    """A tree whose counts are each node's noisy size times its shrunk class shares.
+    """Return a tree whose counts are each node's noisy size times its shrunk class shares.
 
     Args:
         cells: the structure; every leaf is a cell.
@@ -214,7 +215,7 @@ def shrink_tree(
 
 
 def _n_leaves(cells: Cells) -> Floats:
-    """How many leaves are below each node, or are the node itself."""
+    """Return how many leaves are below each node, or are the node itself."""
     return sum_upwards(cells, (cells.attribute < 0).astype(np.float64))
 
 
@@ -223,7 +224,7 @@ def _n_leaves(cells: Cells) -> Floats:
 
 
 def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
-    """The trees of a forest with these leaf counts."""
+    """Return the trees of a forest with these leaf counts."""
     deviation = evidence.deviation
     return tuple(
         shrink_tree(cells, table, deviation, evidence.borrowing)
@@ -246,7 +247,7 @@ MOST_WEIGHT = 10.0
 def weigh_batches(
     batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-noise"
 ) -> Evidence:
-    """The evidence of some batches.
+    """Return the evidence of some batches.
 
     By noise: if all batches are samples of one population, a leaf of share q has about n q rows of
     a batch of n rows, with sampling variance n q and noise of variance s^2. The weighted sum has
@@ -307,7 +308,7 @@ def estimate_sizes(batches: Sequence[Batch]) -> list[float]:
 
 
 def explain_wear(evidence: Evidence) -> str:
-    """Why a model should be built anew; empty where it should not.
+    """Return why a model should be built anew; empty where it should not.
 
     Noise adds up with every batch. It has outgrown the counts where its deviation exceeds their
     strength; building anew helps where that would have no more noise even at half the epsilon of
@@ -327,8 +328,8 @@ def explain_wear(evidence: Evidence) -> str:
 
 
 def _estimate_typical_share(plain: Evidence) -> float:
-    """The sum of squared shares of the leaves and classes, less what noise adds to it on average,
-    in a mean over trees.
+    """Return the sum of squared shares of the leaves and classes, less what noise adds to it on
+    average, in a mean over trees.
     """
     trees = len(plain.batches[0].tables)
     entries = plain.batches[0].entries / trees

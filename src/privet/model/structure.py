@@ -27,8 +27,9 @@ from privet.errors import QuestionError
 
 
 class Damaged(ValueError):
-    """What a document is not. Turned into a :class:`~privet.errors.ModelError` where the path is
-    known.
+    """What a document is not.
+
+    Turned into a :class:`~privet.errors.ModelError` where the path is known.
     """
 
 
@@ -48,15 +49,15 @@ _TREE_KEYS = _STRUCTURE_KEYS | {"counts"}
 
 
 def tree_to(tree: Tree) -> dict[str, Any]:
-    """The entry of one tree. Nodes that no value reaches are left out."""
+    """Return the entry of one tree. Nodes that no value reaches are left out."""
     kept = _find_reachable_nodes(tree.cells)
     counts = [[short_number(count) for count in line] for line in tree.counts[kept].tolist()]
     return {**_structure_to(tree.cells, kept), "counts": counts}
 
 
 def structure_to(cells: Cells) -> dict[str, Any]:
-    """The entry of a structure whose leaves are counted elsewhere, in the order of its cells. Every
-    node must be reached.
+    """Return the entry of a structure whose leaves are counted elsewhere, in the order of its
+    cells. Every node must be reached.
     """
     leaves = cells.cell[cells.attribute < 0]
     kept = _find_reachable_nodes(cells)
@@ -80,8 +81,9 @@ def _structure_to(cells: Cells, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
 def tree_from(
     schema: Schema, data: Any, number: int, largest: int = LARGEST, kind: TreeKind = "counts"
 ) -> Tree:
-    """The tree of an entry, or :class:`Damaged`. No count, or score, may be larger than
-    ``largest``.
+    """Return the tree of an entry, or :class:`Damaged`.
+
+    No count, or score, may be larger than ``largest``.
     """
     try:
         return _tree_from(schema, data, largest, kind)
@@ -90,7 +92,7 @@ def tree_from(
 
 
 def structure_from(schema: Schema, data: Any, number: int) -> Cells:
-    """The structure of an entry without counts, or :class:`Damaged`."""
+    """Return the structure of an entry without counts, or :class:`Damaged`."""
     try:
         require(
             isinstance(data, dict) and set(data) == _STRUCTURE_KEYS,
@@ -107,7 +109,7 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
 
 
 def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
-    """The whole class counts of so many leaves, or :class:`Damaged`."""
+    """Return the whole class counts of so many leaves, or :class:`Damaged`."""
     counts = _check_counts(value, n_lines, n_classes, LARGEST)
     require(
         all(type(count) is int for line in value for count in line),
@@ -117,8 +119,9 @@ def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
 
 
 def short_number(value: float) -> int | float:
-    """A whole number without its point; any other float as it is. Both read back as the same
-    float.
+    """Return a whole number without its point; any other float as it is.
+
+    Both read back as the same float.
     """
     return int(value) if value.is_integer() else value
 
@@ -186,7 +189,7 @@ def _check_counts(
 
 
 def _find_reachable_nodes(cells: Cells) -> npt.NDArray[np.bool_]:
-    """Which nodes some row can reach."""
+    """Return which nodes some row can reach."""
     reached = cells.parents >= 0
     reached[0] = True
     parents = np.where(reached, cells.parents, 0)

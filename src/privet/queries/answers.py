@@ -51,7 +51,7 @@ class Answer:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Answer:
-        """What every answer carries, read again."""
+        """Return what every answer carries, read again."""
         entry = None if data["entry"] is None else entry_from(data["entry"])
         return Answer(
             cost_from(data["cost"]), cost_from(data["row_cost"]), data["private"] is True, entry
@@ -163,7 +163,7 @@ class Quantile(ChosenIndex):
     def of(
         cls, answer: Answer, index: int, attribute: str, q: Fraction, cuts: Sequence[float]
     ) -> Quantile:
-        """A chosen bin, with its edges."""
+        """Return a chosen bin, with its edges."""
         low, high = cuts[index : index + 2]
         return cls(**answer.terms, index=index, attribute=attribute, q=q, low=low, high=high)
 

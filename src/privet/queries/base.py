@@ -73,7 +73,7 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def plain(self, schema: Schema) -> Self:
-        """A copy of plain types that nobody else holds, or an error that says what is wrong.
+        """Return a copy of plain types that nobody else holds, or an error that says what is wrong.
 
         Looks at public facts only, and runs before anything is charged.
         """
@@ -90,11 +90,12 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def describe(self) -> str:
-        """One line for ledger, page and log: public facts only."""
+        """Return one line for ledger, page and log: public facts only."""
 
     def spell_out(self) -> str:
-        """The question in labels, for people who read the ledger: public facts only. By default as
-        :meth:`describe` has it; :func:`question_in_words` bounds it.
+        """Return the question in labels, for people who read the ledger: public facts only.
+
+        By default as :meth:`describe` has it; :func:`question_in_words` bounds it.
         """
         return self.describe()
 
@@ -109,28 +110,31 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def exact(self, source: CountSource) -> Any:
-        """The exact numbers. The only method that meets rows: it runs inside the boundary."""
+        """Return the exact numbers.
+
+        The only method that meets rows: it runs inside the boundary.
+        """
 
     @abstractmethod
     def answer(self, released: Any, terms: Answer) -> A:
-        """What leaves, from what the mechanism let out."""
+        """Return what leaves, from what the mechanism let out."""
 
     @abstractmethod
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> A:
-        """An answer that was sent or recorded. Raises where it is not one to this query."""
+        """Return an answer that was sent or recorded. Raises where it is not one to this query."""
 
     @abstractmethod
     def to_json(self) -> Json:
-        """The body of a request, without the price."""
+        """Return the body of a request, without the price."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, schema: Schema, data: Json) -> Self:
-        """A query from the body of a request whose shape was checked."""
+        """Return a query from the body of a request whose shape was checked."""
 
     @classmethod
     def shape(cls, more: Mapping[str, Field]) -> Fields:
-        """The shape of its body, with fields that others add (the price, the snapshot)."""
+        """Return the shape of its body, with fields that others add (the price, the snapshot)."""
         doc = (cls.__doc__ or "").split("\n\n")[0]
         return Fields({**more, **cls.fields}, " ".join(doc.split()), cls.examples)
 
@@ -146,7 +150,7 @@ def expect(holds: bool, what: str) -> None:
 
 
 def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = None) -> A:
-    """An answer from JSON; where the cost is known, it must be that of the answer.
+    """Return an answer from JSON; where the cost is known, it must be that of the answer.
 
     A privacy statement is made of what answers cost: a curator elsewhere cannot make one smaller
     than what was asked for.
@@ -162,7 +166,7 @@ def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = No
 
 
 def check_query(query: Query[A], schema: Schema) -> Query[A]:
-    """The query as plain types under this schema.
+    """Return the query as plain types under this schema.
 
     Only registered classes are taken: a subclass could look at the rows it is asked about.
     """
@@ -180,8 +184,8 @@ MAX_WORDS = 500
 
 
 def question_in_words(query: Query[Any]) -> str:
-    """What a checked query asks, in labels, on one line of bounded length; empty where that says
-    no more than its description.
+    """Return what a checked query asks, in labels, on one line of bounded length; empty where that
+    says no more than its description.
     """
     said = query.spell_out()
     if said == query.describe():
@@ -203,7 +207,7 @@ def register(query: Q) -> Q:
 
 @cache
 def queries() -> dict[str, type[Query[Any]]]:
-    """All queries by name: those of every module in this folder."""
+    """Return all queries by name: those of every module in this folder."""
     package = importlib.import_module("privet.queries")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"privet.queries.{module.name}")
@@ -211,7 +215,7 @@ def queries() -> dict[str, type[Query[Any]]]:
 
 
 def check_mechanism(mechanism: object) -> Selection:
-    """The name of a mechanism of private selection."""
+    """Return the name of a mechanism of private selection."""
     if type(mechanism) is str and mechanism in get_args(Selection):
         return mechanism  # type: ignore[return-value]
     allowed = " or ".join(map(repr, get_args(Selection)))

@@ -52,7 +52,7 @@ class LabelledCounts(Numbers):
 
 
 def _unique_codes_of(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
-    """The codes of some values, each once: a row must not be counted twice."""
+    """Return the codes of some values, each once: a row must not be counted twice."""
     domain_size(schema, name)
     codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
     size = domain_size(schema, name)

@@ -92,7 +92,7 @@ def cells_from(
 
 
 def _integer_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
-    """Numbers of a partition; one that is cut off would be another partition."""
+    """Return numbers of a partition; one that is cut off would be another partition."""
     given = np.asarray(numbers)
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise QuestionError("a partition must be made of integers of 32 bits")
@@ -115,7 +115,7 @@ def _cell_from(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
 def codes_of(
     schema: Schema, attribute: str, values: int | str | Sequence[int | str]
 ) -> tuple[int, ...]:
-    """The codes of some values of an attribute: integers are codes, texts are labels."""
+    """Return the codes of some values of an attribute: integers are codes, texts are labels."""
     listed = (
         list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
     )
@@ -123,7 +123,7 @@ def codes_of(
 
 
 def _code_of(schema: Schema, attribute: str, value: object) -> int:
-    """A code as it is, or the code of a label."""
+    """Return a code as it is, or the code of a label."""
     domain_size(schema, attribute)
     if type(value) is not bool and isinstance(value, Integral):
         return int(value)  # plain: a class of its own could pass for another number later
@@ -140,17 +140,17 @@ def _code_of(schema: Schema, attribute: str, value: object) -> int:
 
 
 def split_to(split: Split) -> Json:
-    """A split of one attribute: the child of each code."""
+    """Return a split of one attribute: the child of each code."""
     return {"attribute": split.attribute, "branch": list(split.branch)}
 
 
 def split_from(data: Mapping[str, Any]) -> Split:
-    """A split; that it fits the schema is checked where it is used."""
+    """Return a split; that it fits the schema is checked where it is used."""
     return Split(data["attribute"], tuple(data["branch"]))
 
 
 def question_to(question: Question) -> Json:
-    """A question. Partitions of the same cells share them."""
+    """Return a question. Partitions of the same cells share them."""
     shared: dict[int, int] = {}
     listed: list[Json] = []
     partitions = []
@@ -165,7 +165,7 @@ def question_to(question: Question) -> Json:
 def question_from(
     schema: Schema, cells: Sequence[Any] | None, partitions: Sequence[Mapping[str, Any]] | None
 ) -> Question:
-    """A question; without partitions, the class counts of all cells that are listed."""
+    """Return a question; without partitions, the class counts of all cells that are listed."""
     cells = [None] if cells is None else cells
     compiled: list[Cells] = []
     room = MAX_COMPILED
@@ -190,7 +190,7 @@ def question_from(
 
 
 def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[int]) -> Json:
-    """What is expected of each partition, its numbers in one line, and the handicaps."""
+    """Return what is expected of each partition, its numbers in one line, and the handicaps."""
     return {
         "expected": [table.reshape(-1).tolist() for table in expected],
         "handicaps": list(handicaps),
@@ -200,7 +200,7 @@ def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[i
 def expected_from(
     question: Question, expected: Sequence[Sequence[int]]
 ) -> list[npt.NDArray[np.int64]]:
-    """The tables that are expected of a question's partitions."""
+    """Return the tables that are expected of a question's partitions."""
     if len(expected) != len(question.partitions):
         raise QuestionError(
             f"expected must hold one list per partition ({len(question.partitions)}), got "
@@ -247,13 +247,13 @@ def candidates_from(
 
 
 def space_to(space: TreeSpace) -> Json:
-    """A space of trees."""
+    """Return a space of trees."""
     splits = {name: [split_to(one) for one in getattr(space, name)] for name in ("inner", "last")}
     return {"depth": space.depth, **splits, "split": space.split, "keep": space.keep}
 
 
 def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
-    """A space of trees; by default with all splits."""
+    """Return a space of trees; by default with all splits."""
     inner, last = (
         None if data.get(name) is None else tuple(split_from(one) for one in data[name])
         for name in ("inner", "last")
@@ -263,12 +263,12 @@ def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
 
 
 def score_to(score: RowScore) -> Json:
-    """A score of rows."""
+    """Return a score of rows."""
     return {"by": score.by, "score": score.table.tolist()}
 
 
 def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore:
-    """A score of rows."""
+    """Return a score of rows."""
     if by is not None:
         domain_size(schema, by)
     try:

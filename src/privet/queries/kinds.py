@@ -52,7 +52,7 @@ class Price:
     def of(
         cls, epsilon: Number | None = None, rho: Number | None = None, *, public: bool = False
     ) -> Price:
-        """The price that a person gives; infinity is refused unless the table is public."""
+        """Return the price that a person gives; infinity is refused unless the table is public."""
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
         if rho is not None:
@@ -67,7 +67,7 @@ class Price:
         return {self.unit: str(self.amount)}
 
     def in_epsilon(self) -> Fraction:
-        """The amount, for what can be paid in epsilon only."""
+        """Return the amount, for what can be paid in epsilon only."""
         if self.unit != "epsilon":
             raise ParameterError("give epsilon: this query cannot be paid in rho")
         return self.amount
@@ -87,7 +87,7 @@ class Kind(ABC, Generic[Exact, Released]):
 
     @abstractmethod
     def cost(self, price: Price) -> Cost:
-        """What the release costs; raises where this kind cannot be had for the price."""
+        """Return what the release costs; raises where this kind cannot be had for the price."""
 
     @abstractmethod
     def release(self, exact: Exact, price: Price, bits: Bits) -> Released:
@@ -129,7 +129,7 @@ class Measures(Kind[Sequence[Ints], Noisy]):
         return sum(bound**2 for bound in self.bounds)
 
     def spread(self, price: Price) -> Fraction:
-        """The Laplace scale or the Gaussian variance."""
+        """Return the Laplace scale or the Gaussian variance."""
         if price.unit == "epsilon":
             return Fraction(self.sensitivity) / price.amount
         return Fraction(self.squared_sensitivity) / (2 * price.amount)
@@ -172,7 +172,7 @@ class SharesNoise(Kind[Sequence[Ints], Noisy]):
     parties: int
 
     def spread(self, price: Price) -> Fraction:
-        """The Laplace scale of the sum."""
+        """Return the Laplace scale of the sum."""
         return Fraction(self.sensitivity) / price.in_epsilon()
 
     def cost(self, price: Price) -> Cost:

@@ -58,7 +58,7 @@ from privet.tables.base import CountSource
 
 
 def numeric_attribute(schema: Schema, name: str) -> Numeric:
-    """The attribute of this name, whose bins have an order."""
+    """Return the attribute of this name, whose bins have an order."""
     if type(name) is not str:
         raise ParameterError(
             f"attribute must be the name of a numeric attribute, got {type(name).__name__}"
@@ -75,7 +75,7 @@ def numeric_attribute(schema: Schema, name: str) -> Numeric:
 
 
 def parse_share(q: Number) -> Fraction:
-    """The share of the rows that shall lie below."""
+    """Return the share of the rows that shall lie below."""
     refused = ParameterError(f"q must be a number from 0 to 1, got {q!r}")
     try:
         share = parse_exact("q", q, zero=True)
@@ -87,8 +87,9 @@ def parse_share(q: Number) -> Fraction:
 
 
 def bin_scores(table: npt.NDArray[np.int64], bins: int, q: Fraction) -> list[int]:
-    """The score of each bin, from value-by-class counts of all rows. Missing values come after the
-    bins and are left out.
+    """Return the score of each bin, from value-by-class counts of all rows.
+
+    Missing values come after the bins and are left out.
     """
     # Python's integers do not overflow
     counts = table.reshape(-1, table.shape[-1])[:bins].sum(axis=1).tolist()
@@ -102,7 +103,7 @@ def bin_scores(table: npt.NDArray[np.int64], bins: int, q: Fraction) -> list[int
 
 
 def bin_range(q: Fraction) -> int:
-    """How far apart one row can move the scores of two bins."""
+    """Return how far apart one row can move the scores of two bins."""
     a, b = q.numerator, q.denominator
     return 2 * max(a, b - a) if 0 < a < b else 1
 
@@ -127,7 +128,8 @@ class FindQuantile(Query[Quantile]):
     of a bin is how many rows it is off, in parts of q = a/b. Sensitivity: range 2 max(a, b - a),
     proved in :mod:`privet.queries.quantile`; one row off weighs 1/2 to 1 times epsilon. Neighbours:
     one row added or removed. Cost: pure epsilon, and epsilon**2/8 in zCDP with the exponential
-    mechanism."""
+    mechanism.
+    """
 
     attribute: str
     q: Number = "1/2"

@@ -29,7 +29,7 @@ BoundSQL = tuple[str, dict[str, Any]]
 
 
 def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
-    """The table, and a question whether some line is no record, each as SQL with its bound
+    """Return the table, and a question whether some line is no record, each as SQL with its bound
     values.
     """
     delim, names = _read_header(path)
@@ -64,7 +64,7 @@ def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
 
 
 def _lines_expression(*, ignore_errors: bool) -> str:
-    """The lines below the header. No quotes, no separator: a line is one field."""
+    """Return the lines below the header. No quotes, no separator: a line is one field."""
     options = (
         "auto_detect = false, header = false, skip = 1, delim = $unused, quote = '', escape = '', "
         "new_line = '\\n', "
@@ -75,7 +75,7 @@ def _lines_expression(*, ignore_errors: bool) -> str:
 
 
 def _unquote_expression(position: int) -> str:
-    """A field without its quotes; nothing at all is null."""
+    """Return a field without its quotes; nothing at all is null."""
     field = f"f[{position}]"
     unquoted = f"replace({field}[2:-2], '\"\"', '\"')"
     return (
@@ -85,7 +85,7 @@ def _unquote_expression(position: int) -> str:
 
 
 def _read_header(path: Path) -> tuple[str, list[str]]:
-    """The separator that cuts the header line into most names, and the names."""
+    """Return the separator that cuts the header line into most names, and the names."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return header_of(file.readline(1 << 20), str(path))
@@ -94,7 +94,7 @@ def _read_header(path: Path) -> tuple[str, list[str]]:
 
 
 def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
-    """The same, from the first line of a file or stream."""
+    """Return the same, from the first line of a file or stream."""
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
         cuts = {delim: next(csv.reader([text], delimiter=delim), []) for delim in ",;\t|"}
@@ -110,8 +110,9 @@ def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
 
 
 def fields_of(line: str, delim: str) -> list[str | None]:
-    """The fields of one line, as the table has them: for lines that come one by one. Nothing at all
-    is None.
+    """Return the fields of one line, as the table has them: for lines that come one by one.
+
+    Nothing at all is None.
     """
     field = _FIELD.format(d=re.escape(delim))
     cut = (

@@ -38,8 +38,9 @@ _NUMBERED = '"temp"."main"."privet_numbered"'
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """The equivalence classes of a table: rows that agree in all quasi-identifiers. Null is a value
-    like any other.
+    """The equivalence classes of a table: rows that agree in all quasi-identifiers.
+
+    Null is a value like any other.
 
     Classes are numbered from 0 in the order of their quasi-identifiers, values of the sensitive
     column in their own order: numbers by size, text bytewise, null last.
@@ -58,8 +59,8 @@ class EquivalenceClasses:
     _cursor: duckdb.DuckDBPyConnection
 
     def counts(self) -> tuple[Ints, Ints, Ints]:
-        """A class, a value that occurs in it, and in how many of its rows: three arrays, with each
-        pair once.
+        """Return a class, a value that occurs in it, and in how many of its rows: three arrays,
+        with each pair once.
         """
         found = execute(
             self._cursor, f"SELECT class, code, n FROM {_NUMBERED}", {}, self.name
@@ -70,12 +71,12 @@ class EquivalenceClasses:
         return classes, codes, rows
 
     def names(self, classes: Iterable[int]) -> dict[int, tuple[str | None, ...]]:
-        """The quasi-identifiers of some classes, as text."""
+        """Return the quasi-identifiers of some classes, as text."""
         columns = ", ".join(f"any_value(CAST(q{i} AS VARCHAR))" for i in range(len(self.quasi)))
         return {number: tuple(texts) for number, *texts in self._look_up("class", columns, classes)}
 
     def values(self, codes: Iterable[int]) -> dict[int, str | None]:
-        """Some values of the sensitive column, as text."""
+        """Return some values of the sensitive column, as text."""
         text = "any_value(CAST(s AS VARCHAR))"
         return dict(
             self._look_up(
@@ -250,7 +251,7 @@ def _check_numbers(cursor: duckdb.DuckDBPyConnection, name: str, sensitive: str)
 
 
 def _value_expression(table: DuckDBTable, column: str) -> str:
-    """A column as it is grouped by; text is compared as it is, whatever collation the column
+    """Return a column as it is grouped by; text is compared as it is, whatever collation the column
     has.
     """
     text = duckdb_kind_of(table.columns[column]) == "text"
@@ -262,7 +263,7 @@ def _value_expression(table: DuckDBTable, column: str) -> str:
 
 
 def _text_expression(column: str, sql_type: str) -> str:
-    """A column of a server as text, such that equal values have equal texts."""
+    """Return a column of a server as text, such that equal values have equal texts."""
     value = f"t.{quote_identifier(column)}"
     if sql_type == "numeric":
         value = f"({number_expression(column, sql_type)})"

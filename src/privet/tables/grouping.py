@@ -28,8 +28,9 @@ _MAX_CASE_DEPTH = 32
 
 
 class Cases:
-    """A question in nested CASE expressions. Each partition has one cell more than asked, for the
-    rows outside of all cells.
+    """A question in nested CASE expressions.
+
+    Each partition has one cell more than asked, for the rows outside of all cells.
     """
 
     def __init__(self, question: Question) -> None:
@@ -58,8 +59,8 @@ class Cases:
         return self.nodes <= _MAX_CASE_NODES and self.depth <= _MAX_CASE_DEPTH
 
     def cells(self) -> list[str]:
-        """What is selected of the encoded rows, besides the class: the cell in each tree, and the
-        codes that split cells further.
+        """Return what is selected of the encoded rows, besides the class: the cell in each tree,
+        and the codes that split cells further.
         """
         schema, by = (
             self._question.schema,
@@ -69,8 +70,9 @@ class Cases:
         return columns + [f"c{schema.index(name)}" for name in by if name is not None]
 
     def entries(self) -> list[str]:
-        """The entry numbers of a row from its cells, its codes and its class. The last number
-        counts all rows.
+        """Return the entry numbers of a row from its cells, its codes and its class.
+
+        The last number counts all rows.
         """
         names = {id(cells): f"w{t}" for t, cells in enumerate(self._trees)}
         schema, entries = self._question.schema, []
@@ -85,7 +87,7 @@ class Cases:
         return [*entries, str(self._starts[-1])]
 
     def statement(self, encoded: str) -> str:
-        """The one statement with which PostgreSQL answers the question: entry numbers and
+        """Return the one statement with which PostgreSQL answers the question: entry numbers and
         counts.
         """
         routed = f"SELECT {', '.join([*self.cells(), 'y'])} FROM ({encoded}) AS k {POSTGRES_FENCE}"
@@ -95,8 +97,8 @@ class Cases:
         return f"SELECT entry, count(*) AS n FROM ({numbered}) AS u GROUP BY entry"
 
     def tables(self, answer: Iterable[list[tuple[Any, ...]] | npt.NDArray[np.int64]]) -> Tables:
-        """The count tables from the statement's answer, which comes in blocks: rows of two, or
-        anything that is an array of such rows.
+        """Return the count tables from the statement's answer, which comes in blocks: rows of two,
+        or anything that is an array of such rows.
         """
         flat = np.zeros(self._starts[-1] + 1, dtype=np.int64)
         for block in answer:
@@ -119,7 +121,7 @@ class Cases:
 
 
 def _route_expression(cells: Cells, node: int = 0) -> str:
-    """The cell of a row; one past the last for a row outside of all cells."""
+    """Return the cell of a row; one past the last for a row outside of all cells."""
     a = int(cells.attribute[node])
     if a < 0:
         return str(int(cells.cell[node]) if cells.cell[node] >= 0 else len(cells))
@@ -175,7 +177,7 @@ class MixedRadix:
             self._numbers[-1].append(name)
 
     def expressions(self, zero: str = "0::int8") -> list[str]:
-        """The numbers, in SQL; ``zero`` is how the database writes a zero of 64 bits."""
+        """Return the numbers, in SQL; ``zero`` is how the database writes a zero of 64 bits."""
         out = []
         for names in self._numbers:
             number = zero
@@ -185,7 +187,7 @@ class MixedRadix:
         return out
 
     def columns(self, numbers: Sequence[npt.NDArray[np.int64]]) -> dict[str, npt.NDArray[np.int64]]:
-        """The columns back from the numbers."""
+        """Return the columns back from the numbers."""
         out = {}
         for names, number in zip(self._numbers, numbers, strict=True):
             rest = number

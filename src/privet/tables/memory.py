@@ -122,7 +122,7 @@ def _encode_matrix(schema: Schema, encoded: Encoded) -> _Matrix:
 
 
 def _compact(matrix: npt.NDArray[Any], keep: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """The columns to keep, moved to the front of the memory that the matrix has."""
+    """Return the columns to keep, moved to the front of the memory that the matrix has."""
     n_kept = int(np.count_nonzero(keep))
     flat = matrix.reshape(-1)
     for number, line in enumerate(matrix):

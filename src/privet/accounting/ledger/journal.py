@@ -28,8 +28,10 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True)
 class Entry:
-    """One charge. ``number`` is its line in the journal; ``key`` and ``request`` say which request
-    of the analyst it paid for.
+    """One charge.
+
+    ``number`` is its line in the journal; ``key`` and ``request`` say which request of the analyst
+    it paid for.
 
     ``reservation`` is the line of the reservation that it was paid from (0: none), and ``asked``
     describes the question to people.
@@ -50,8 +52,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One line as it is stored. Amounts are written fractions; an empty one means that there is
-    none.
+    """One line as it is stored.
+
+    Amounts are written fractions; an empty one means that there is none.
 
     A line of kind "cap" sets the cap of a data set, or of one analyst on it (no analyst: of the
     data set), in one of the two units. A line of kind "reserve" sets an amount aside, in one of the
@@ -80,7 +83,7 @@ class JournalEntry:
     more: str = ""
 
     def hashed(self, before: str) -> str:
-        """The hash that this line must have after a line with the hash ``before``."""
+        """Return the hash that this line must have after a line with the hash ``before``."""
         *values, _, more = astuple(self)
         texts = [str(value) for value in ([*values, more] if more else values)]
         written = "".join(f"{len(text.encode())}:{text}," for text in texts)
@@ -172,7 +175,7 @@ def charge_line(
     time: str = "",
     more: str = "",
 ) -> JournalEntry:
-    """The next line, for a charge."""
+    """Return the next line, for a charge."""
     epsilon = "" if cost.epsilon is None else str(cost.epsilon)
     amounts = (epsilon, str(cost.rho))
     line = JournalEntry(
@@ -184,7 +187,7 @@ def charge_line(
 def cap_line(
     before: str, number: int, dataset: str, analyst: str | None, budget: Budget
 ) -> JournalEntry:
-    """The next line, for a cap."""
+    """Return the next line, for a cap."""
     what, amounts = f"cap: {budget}", _format_budget(budget)
     return _chain_line(
         before,
@@ -203,7 +206,7 @@ def reserve_line(
     request: str,
     more: str,
 ) -> JournalEntry:
-    """The next line, for a reservation."""
+    """Return the next line, for a reservation."""
     amounts = _format_budget(budget)
     line = JournalEntry(
         number, now(), "reserve", dataset, analyst, what, *amounts, key, request, "", more
@@ -214,8 +217,9 @@ def reserve_line(
 def close_line(
     before: str, number: int, dataset: str, analyst: str, what: str, more: str
 ) -> JournalEntry:
-    """The next line, for the end of a reservation. It has no key: that of the reservation stays
-    taken.
+    """Return the next line, for the end of a reservation.
+
+    It has no key: that of the reservation stays taken.
     """
     return _chain_line(
         before,
@@ -241,7 +245,9 @@ def format_particulars(particulars: Mapping[str, Any]) -> str:
 
 
 def parse_particulars(more: str) -> dict[str, Any]:
-    """The particulars of a line; a ValueError for text that :func:`written_more` never writes."""
+    """Return the particulars of a line; a ValueError for text that :func:`written_more` never
+    writes.
+    """
     if more == "":
         return {}
     try:
@@ -254,7 +260,7 @@ def parse_particulars(more: str) -> dict[str, Any]:
 
 
 def charge_particulars(particulars: Mapping[str, Any]) -> tuple[int, str]:
-    """The reservation that a charge was paid from, and what it asked in words."""
+    """Return the reservation that a charge was paid from, and what it asked in words."""
     reservation, asked = particulars.get("reservation", 0), particulars.get("asked", "")
     if not isinstance(reservation, int) or not isinstance(asked, str):
         raise ValueError("these are no particulars of a charge")
@@ -262,22 +268,24 @@ def charge_particulars(particulars: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def format_cost(cost: Cost) -> tuple[str | None, str]:
-    """A total as it is stored."""
+    """Return a total as it is stored."""
     return None if cost.epsilon is None else str(cost.epsilon), str(cost.rho)
 
 
 def new_identity() -> str:
-    """The identity of a new ledger."""
+    """Return the identity of a new ledger."""
     return secrets.token_hex(32)
 
 
 def now() -> str:
-    """The time in a line."""
+    """Return the time in a line."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def current_or_latest_time(latest: str) -> str:
-    """The time by which reservations expire: the clock's, but never before the ledger's latest."""
+    """Return the time by which reservations expire: the clock's, but never before the ledger's
+    latest.
+    """
     return max(now(), latest)
 
 
@@ -297,7 +305,7 @@ class Receipt:
 
     @classmethod
     def of(cls, ledger: str, entry: Entry, answer: bytes | None) -> Receipt:
-        """The receipt of a charge, and of its answer where there is one."""
+        """Return the receipt of a charge, and of its answer where there is one."""
         return cls(
             ledger,
             entry.number,
@@ -325,12 +333,12 @@ class Receipt:
 
 
 def cost_to(cost: Cost) -> Json:
-    """A cost; no epsilon where there is no pure guarantee."""
+    """Return a cost; no epsilon where there is no pure guarantee."""
     return {"epsilon": None if cost.epsilon is None else str(cost.epsilon), "rho": str(cost.rho)}
 
 
 def cost_from(data: Mapping[str, Any]) -> Cost:
-    """A cost."""
+    """Return a cost."""
     return Cost(
         None if data["epsilon"] is None else parse_fraction(data["epsilon"]),
         parse_fraction(data["rho"]),
@@ -338,8 +346,9 @@ def cost_from(data: Mapping[str, Any]) -> Cost:
 
 
 def entry_to(entry: Entry) -> Json:
-    """An entry of the ledger, as its analyst may see it. What version 0.1 does not know is there
-    only where it says something.
+    """Return an entry of the ledger, as its analyst may see it.
+
+    What version 0.1 does not know is there only where it says something.
     """
     more: Json = {"reservation": entry.reservation} if entry.reservation else {}
     if entry.asked:
@@ -358,7 +367,7 @@ def entry_to(entry: Entry) -> Json:
 
 
 def entry_from(data: Mapping[str, Any]) -> Entry:
-    """An entry of the ledger."""
+    """Return an entry of the ledger."""
     texts = {
         name: str(data[name]) for name in ("time", "dataset", "analyst", "what", "key", "hash")
     }

@@ -259,5 +259,5 @@ class MemoryLedger:
             self._facts.setdefault(line.dataset, facts)
 
     def _head(self) -> tuple[str, int]:
-        """The hash of the last line, and the number of the next."""
+        """Return the hash of the last line, and the number of the next."""
         return (self._lines[-1].hash if self._lines else self.identity), len(self._lines) + 1

@@ -368,8 +368,9 @@ class PostgresLedger:
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction that holds the ledger's lock, so that nobody charges meanwhile. Commits at
-        the end of the block.
+        """A transaction that holds the ledger's lock, so that nobody charges meanwhile.
+
+        Commits at the end of the block.
         """
         with self._connected() as connection, connection.transaction():
             connection.execute("SELECT privet.lock()")
@@ -391,7 +392,7 @@ class PostgresLedger:
             yield connection
 
     def _connections(self) -> psycopg_pool.ConnectionPool[Any]:
-        """The pool of this process: connections must not be carried into a forked child."""
+        """Return the pool of this process: connections must not be carried into a forked child."""
         import psycopg
         from psycopg_pool import ConnectionPool
 
@@ -449,7 +450,7 @@ def _close(pool: psycopg_pool.ConnectionPool[Any], process: int) -> None:
 
 
 def _parse_refusal(error: psycopg.Error) -> PrivetError | None:
-    """What ``charge.sql`` refused."""
+    """Return what ``charge.sql`` refused."""
     message = error.diag.message_primary or ""
     match error.sqlstate:
         case "PV001":
@@ -490,14 +491,14 @@ def _read_spent_row(connection: psycopg.Connection[Any], dataset: str, analyst: 
 
 
 def _cost_of_row(row: Sequence[Any] | None) -> Cost:
-    """A total, or that of an account that has none."""
+    """Return a total, or that of an account that has none."""
     if row is None or row[1] is None:
         return NOTHING
     return Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
 
 
 def _append(connection: psycopg.Connection[Any], line: JournalEntry) -> JournalEntry:
-    """The line as the server numbered, timed and chained it."""
+    """Return the line as the server numbered, timed and chained it."""
     row = connection.execute(
         # - a constant
         f"SELECT {_COLUMNS} FROM privet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)",  # noqa: S608
@@ -568,8 +569,9 @@ def _read_reservations(
 
 
 def _name_server(url: str) -> str:
-    """Host and database. Parts of a password that stand in the wrong place must not get into a
-    message.
+    """Host and database.
+
+    Parts of a password that stand in the wrong place must not get into a message.
     """
     try:
         import psycopg
@@ -613,7 +615,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
 
 
 def _open_ledger(connection: psycopg.Connection[Any], name: str) -> str:
-    """The identity of the ledger, which is made if there is none. Within a transaction."""
+    """Return the identity of the ledger, which is made if there is none. Within a transaction."""
     import psycopg
 
     there = connection.execute(
@@ -667,5 +669,5 @@ def _read_identity_and_version(connection: psycopg.Connection[Any]) -> tuple[str
 
 
 def script_of(name: str) -> bytes:
-    """An SQL script of this package."""
+    """Return an SQL script of this package."""
     return files("privet.accounting.ledger").joinpath("sql", name).read_bytes()

@@ -72,7 +72,7 @@ class Reservation:
 
     @classmethod
     def opened(cls, line: JournalEntry, latest: str) -> Reservation:
-        """A new one, from its line. ``latest`` is the latest time of the ledger."""
+        """Return a new one, from its line. ``latest`` is the latest time of the ledger."""
         return cls(
             line.number,
             line.time,
@@ -176,8 +176,10 @@ class Wanted:
         )
 
     def check_same(self, line: JournalEntry) -> None:
-        """Raise unless the line that has the key is this reservation. The amount is the request's
-        business: as rho, that of one epsilon and delta may differ between versions.
+        """Raise unless the line that has the key is this reservation.
+
+        The amount is the request's business: as rho, that of one epsilon and delta may differ
+        between versions.
         """
         same = line.kind == "reserve" and (line.dataset, line.request, line.more) == (
             self.dataset,
@@ -220,7 +222,7 @@ class Wanted:
 
 
 def held_by(open_ones: Iterable[Reservation], analyst: str | None = None) -> Fraction:
-    """What open reservations can still charge, of one analyst or of all."""
+    """Return what open reservations can still charge, of one analyst or of all."""
     total = Fraction(0)
     for one in open_ones:
         if analyst is None or one.analyst == analyst:
@@ -229,7 +231,7 @@ def held_by(open_ones: Iterable[Reservation], analyst: str | None = None) -> Fra
 
 
 def committed_by(cap: Budget | None, spent: Cost, held: Fraction, dataset: str) -> Fraction:
-    """What was spent and is held, in the unit of the data set's cap."""
+    """Return what was spent and is held, in the unit of the data set's cap."""
     if cap is None:
         raise no_budget_error(dataset)
     return amount_in(spent, cap.unit, dataset) + held
@@ -296,7 +298,7 @@ def check_why(why: str, model: str) -> State:
 def describe_closing(
     reservation: Reservation, why: State, model: str = ""
 ) -> tuple[str, str, str, str]:
-    """What the line that closes it says: data set, analyst, what, and its particulars."""
+    """Return what the line that closes it says: data set, analyst, what, and its particulars."""
     more: dict[str, Any] = {"reservation": reservation.number, "why": why}
     if model:
         more["claimed_model"] = model
@@ -305,17 +307,17 @@ def describe_closing(
 
 
 def is_idle(reservation: Reservation, latest: str) -> bool:
-    """Whether an open reservation expires at this time."""
+    """Return whether an open reservation expires at this time."""
     return reservation.is_open and reservation.touched <= idle_since(latest)
 
 
 def idle_since(latest: str) -> str:
-    """What was last used then, or earlier, is idle."""
+    """Return what was last used then, or earlier, is idle."""
     return (datetime.fromisoformat(latest) - IDLE).isoformat(timespec="milliseconds")
 
 
 def check_stated_facts(neighbours: str, rows_per_person: int) -> dict[str, Any]:
-    """The facts that a charge states, checked; none if it states none."""
+    """Return the facts that a charge states, checked; none if it states none."""
     if neighbours == "" and rows_per_person == 0:
         return {}
     check_facts(neighbours, rows_per_person)
@@ -328,8 +330,10 @@ def format_charge_particulars(
     recorded: tuple[str, int] | None,
     reservation: Reservation | None,
 ) -> str:
-    """The particulars of a charge. Facts are left out where they are known already: from the
-    reservation, or because they are those of the data set.
+    """Return the particulars of a charge.
+
+    Facts are left out where they are known already: from the reservation, or because they are those
+    of the data set.
     """
     more: dict[str, Any] = {} if reservation is None else {"reservation": reservation.number}
     if asked:
@@ -340,7 +344,7 @@ def format_charge_particulars(
 
 
 def facts_in(more: Mapping[str, Any]) -> tuple[str, int] | None:
-    """The neighbours and rows per person that a line states, if any."""
+    """Return the neighbours and rows per person that a line states, if any."""
     if "neighbours" not in more:
         return None
     return more["neighbours"], more["rows_per_person"]

@@ -287,7 +287,7 @@ class SQLiteLedger:
             ]
 
     def _idle(self, connection: sqlite3.Connection) -> list[int]:
-        """The lines of the open reservations that have expired."""
+        """Return the lines of the open reservations that have expired."""
         (oldest,) = connection.execute(
             "SELECT min(touched) FROM reservations WHERE state = 'open'"
         ).fetchone()
@@ -399,7 +399,7 @@ class SQLiteLedger:
         self._connections.close()
 
     def _head(self, connection: sqlite3.Connection) -> tuple[str, int]:
-        """The hash of the last line, and the number of the next."""
+        """Return the hash of the last line, and the number of the next."""
         row = connection.execute(
             "SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1"
         ).fetchone()
@@ -428,7 +428,7 @@ class SQLiteLedger:
 
     @staticmethod
     def _latest(connection: sqlite3.Connection) -> str:
-        """The latest time of any line; clocks may have gone back since."""
+        """Return the latest time of any line; clocks may have gone back since."""
         return connection.execute("SELECT max(time) FROM journal").fetchone()[0] or ""
 
     @staticmethod
@@ -568,7 +568,7 @@ class SQLiteLedger:
         return connection
 
     def _found(self) -> int | None:
-        """Which file is at the ledger's place, if any."""
+        """Return which file is at the ledger's place, if any."""
         try:
             return self.path.stat().st_ino
         except FileNotFoundError:

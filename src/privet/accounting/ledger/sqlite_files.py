@@ -46,8 +46,9 @@ class SQLiteConnections:
 
     @contextmanager
     def using(self, opened: Callable[[], sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
-        """This thread's connection, or a new one, which another thread must be allowed to close. A
-        fork waits for the end of the block.
+        """This thread's connection, or a new one, which another thread must be allowed to close.
+
+        A fork waits for the end of the block.
         """
         held = self._hold_connection()
         with held.lock:
@@ -195,7 +196,7 @@ def _run(connection: sqlite3.Connection, script: str) -> None:
 
 
 def _split_statements(script: str) -> Iterator[str]:
-    """The statements of a script, one by one: executescript would end the transaction."""
+    """Return the statements of a script, one by one: executescript would end the transaction."""
     statement = ""
     for line in script.splitlines():
         statement += line + "\n"

@@ -27,8 +27,9 @@ from privet.errors import LedgerError, PrivetError
 
 
 class Witness:
-    """A small file with the last line that was seen of a ledger. It should lie on another disk than
-    the ledger.
+    """A small file with the last line that was seen of a ledger.
+
+    It should lie on another disk than the ledger.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -36,7 +37,7 @@ class Witness:
         self._lock = threading.Lock()
 
     def seen(self) -> Receipt | None:
-        """The last line that was seen, if any was."""
+        """Return the last line that was seen, if any was."""
         try:
             text = self.path.read_text(encoding="ascii")
         except FileNotFoundError:
@@ -50,8 +51,9 @@ class Witness:
         return Receipt.read(text)
 
     def note(self, ledger: Ledger, line: Entry | JournalEntry) -> None:
-        """Remember a line, unless a later one was seen already. What was seen before must still be
-        there, or it is not forgotten.
+        """Remember a line, unless a later one was seen already.
+
+        What was seen before must still be there, or it is not forgotten.
 
         Processes may lose each other's note: then an earlier line is kept.
         """
@@ -87,8 +89,9 @@ AccountKey = tuple[str, str]
 def verify(
     ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Receipt] = ()
 ) -> list[str]:
-    """What is wrong with a ledger, in words; empty where nothing is. A ledger that is whole is
-    noted in the witness.
+    """Return what is wrong with a ledger, in words; empty where nothing is.
+
+    A ledger that is whole is noted in the witness.
     """
     # before the lines are read: what was seen then must be among them
     seen = None if witness is None else witness.seen()
@@ -109,8 +112,8 @@ def verify(
 
 
 def problems_of(identity: str, books: Books) -> list[str]:
-    """What is wrong with the books of a ledger by themselves: the chain of lines, and what must
-    follow from them.
+    """Return what is wrong with the books of a ledger by themselves: the chain of lines, and what
+    must follow from them.
     """
     return [
         *_check_chain(identity, books.lines),
@@ -208,7 +211,7 @@ def _check_reservations(books: Books) -> Iterator[str]:
 def _replay(
     line: JournalEntry, more: dict[str, Any], replayed: dict[int, Reservation], latest: str
 ) -> Iterator[str]:
-    """A charge to a reservation, or the end of one."""
+    """Return a charge to a reservation, or the end of one."""
     number = more["reservation"]
     there = replayed.get(number)
     if there is None:

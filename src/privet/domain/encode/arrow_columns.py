@@ -100,7 +100,9 @@ class ArrowColumn(Column):
         return positions.to_numpy(zero_copy_only=False), self._values_of(block.dictionary)
 
     def _values_of(self, dictionary: Any) -> list[Any]:
-        """The plain values of a dictionary; the same list as long as the dictionary is the same."""
+        """Return the plain values of a dictionary; the same list as long as the dictionary is the
+        same.
+        """
         known, values = self._dictionary
         if known.type != dictionary.type or not known.equals(dictionary):
             values = _list_plain_values(dictionary)
@@ -116,7 +118,7 @@ def _list_plain_values(values: Any) -> list[Any]:
 
 
 def _decode_text(data: bytes) -> Any:
-    """What is no UTF-8 matches nothing, as where bytes are compared."""
+    """Return what is no UTF-8 matches nothing, as where bytes are compared."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -130,7 +132,7 @@ def _pandas_type(kind: Any) -> Any:
 
 
 def _large_type_of(kind: Any) -> Any:
-    """The type of text or bytes whose pieces always fit into one; any other type is itself."""
+    """Return the type of text or bytes whose pieces always fit into one; any other type is itself."""
     if _is_text_type(kind):
         return pa.large_string()
     return pa.large_binary() if pa.types.is_binary(kind) else kind
@@ -153,7 +155,7 @@ def _is_number_type(kind: Any) -> bool:
 
 
 def _may_match(kind: Any) -> bool:
-    """Whether an entry may be a value; extension types say only by their entries."""
+    """Return whether an entry may be a value; extension types say only by their entries."""
     return (
         _is_number_type(kind)
         or bool(pa.types.is_decimal(kind))

@@ -49,8 +49,9 @@ class Column(ABC):
         return None
 
     def distinct(self, low: int, high: int) -> Distinct:
-        """The distinct plain values of these rows. Entries that compare equal but differ (1, True)
-        stay apart.
+        """Return the distinct plain values of these rows.
+
+        Entries that compare equal but differ (1, True) stay apart.
         """
         import pandas as pd
 
@@ -106,7 +107,7 @@ class ArrayColumn(Column):
 
 
 def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
-    """The distinct plain values of any objects, each looked at by itself."""
+    """Return the distinct plain values of any objects, each looked at by itself."""
     import pandas as pd
 
     if pd.api.types.infer_dtype(entries, skipna=False) == "string":
@@ -122,7 +123,7 @@ def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
 
 
 def object_array(entries: Sequence[Any]) -> npt.NDArray[Any]:
-    """A list as an array of its very entries."""
+    """Return a list as an array of its very entries."""
     return np.fromiter(entries, dtype=object, count=len(entries))
 
 
@@ -162,7 +163,7 @@ class Columns:
         self._cache: dict[str, Column] = {}
 
     def structure(self) -> Iterator[tuple[str, What]]:
-        """Columns that are absent or of a type that cannot match. Looks at no entry."""
+        """Return columns that are absent or of a type that cannot match. Looks at no entry."""
         present = self._present_names()
         needed = list(self._schema.names)
         if self._with_target:
@@ -203,8 +204,8 @@ class Columns:
 
 
 def kind_of(column: Any) -> ValueKind | None:
-    """What a column or a Series holds by its type; an object column is text until its entries say
-    otherwise. None: cannot match.
+    """Return what a column or a Series holds by its type; an object column is text until its
+    entries say otherwise. None: cannot match.
     """
     import pandas as pd
 
@@ -233,7 +234,7 @@ def _is_integer_column(column: Any) -> bool:
 
 
 def _make_column(name: str, column: Any) -> Column:
-    """The column as its library stores it."""
+    """Return the column as its library stores it."""
     library = _library_of(column)
     if library == "pandas":
         from privet.domain.encode.pandas_columns import pandas_column
@@ -253,7 +254,7 @@ def _make_column(name: str, column: Any) -> Column:
 
 
 def _make_object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
-    """A list of lines as an array of their very entries."""
+    """Return a list of lines as an array of their very entries."""
     if not all(
         isinstance(line, list | tuple | np.ndarray) and len(line) == width for line in lines
     ):

@@ -24,8 +24,9 @@ def look_up_codes(numbers: Any, first: Any, codes: Any, out: Any) -> None:
 
 @compile_kernel
 def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
-    """The cell of a number; NaN is in the first. Never falls while the number grows, whatever is
-    rounded.
+    """Return the cell of a number; NaN is in the first.
+
+    Never falls while the number grows, whatever is rounded.
     """
     place = (number - low) * scale
     place = place if place > 0.0 else 0.0

@@ -26,7 +26,7 @@ _MASKED = (
 
 
 def pandas_column(series: Any) -> Column:
-    """The column that a Series is, by the way that it is stored."""
+    """Return the column that a Series is, by the way that it is stored."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return ArrayColumn(series.to_numpy())

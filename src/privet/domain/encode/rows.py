@@ -34,8 +34,9 @@ from privet.domain.schema import Schema
 
 
 class ColumnCodes:
-    """How one column becomes codes. Whatever way is taken, the code of an entry depends on that
-    entry alone.
+    """How one column becomes codes.
+
+    Whatever way is taken, the code of an entry depends on that entry alone.
     """
 
     def __init__(self, attribute: Attribute, column: Column) -> None:
@@ -65,8 +66,8 @@ class ColumnCodes:
             take(self._codes_of(entries), positions, out)
 
     def _codes_of(self, values: list[Any]) -> npt.NDArray[Any]:
-        """The codes of plain values, and of null; of categories, which stay the same list, only
-        once.
+        """Return the codes of plain values, and of null; of categories, which stay the same list,
+        only once.
         """
         known, codes = self._values
         if known is not values:
@@ -91,7 +92,7 @@ class Encoded:
     matrix: Codes | None = None
 
     def known(self, schema: Schema) -> npt.NDArray[np.bool_]:
-        """Which rows have a known code in every column, and a person where people are told
+        """Return which rows have a known code in every column, and a person where people are told
         apart.
         """
         keep = np.ones(len(self.codes[0]), dtype=bool) if self.person is None else self.person >= 0
@@ -159,8 +160,8 @@ def encode(
 def encode_entries(
     attributes: Iterable[Attribute], columns: Iterable[Sequence[Any]]
 ) -> list[Codes]:
-    """The codes of plain columns (lists of texts, numbers or None), as :func:`encode` gives them,
-    without a data frame.
+    """Return the codes of plain columns (lists of texts, numbers or None), as :func:`encode` gives
+    them, without a data frame.
 
     A data frame costs more than a hundred rows; for one row, this is many times faster.
     """
@@ -235,8 +236,9 @@ def _find_block_problems(attribute: Attribute, column: Column, low: int, high: i
 
 
 def _number_people(column: Column) -> npt.NDArray[np.intp]:
-    """A number per person; -1 for a row without one. Entries are the same person only if type and
-    value are the same.
+    """Return a number per person; -1 for a row without one.
+
+    Entries are the same person only if type and value are the same.
     """
     import pandas as pd
 

@@ -76,7 +76,7 @@ class Steps:
         return cls(np.array(points, dtype=dtype), np.array(steps, dtype=codes), missing)
 
     def __call__(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The code of each number."""
+        """Return the code of each number."""
         found = self.codes[
             np.searchsorted(
                 self.points, numbers.astype(self.points.dtype, copy=False), side="right"
@@ -110,8 +110,8 @@ class Steps:
             out[:] = self(numbers)
 
     def _table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
-        """The first whole number that matters, and the codes from it on; those before and after are
-        as the first and the last.
+        """Return the first whole number that matters, and the codes from it on; those before and
+        after are as the first and the last.
         """
         if dtype not in self._tables:
             self._tables[dtype] = self._make_table(dtype)
@@ -177,7 +177,7 @@ def look_up_many(
 
 
 def _normalize_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers in one of few forms, for each of which a loop is compiled."""
+    """Return numbers in one of few forms, for each of which a loop is compiled."""
     if numbers.dtype not in _COMPILED:
         numbers = numbers.astype(np.uint8 if numbers.dtype.kind == "b" else np.float64)
     numbers = np.ascontiguousarray(numbers).view()
@@ -186,7 +186,7 @@ def _normalize_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _next_number(value: Any, dtype: Any) -> Any:
-    """The next number of the type; None after the last."""
+    """Return the next number of the type; None after the last."""
     if np.dtype(dtype).kind == "f":
         return math.nextafter(value, math.inf)
     return None if value == np.iinfo(dtype).max else value + 1

@@ -28,8 +28,9 @@ from privet.learners.baselines.growing import (
 
 @dataclass(frozen=True, eq=False)
 class BinarySplits:
-    """Every two-way split of an attribute at every node of a level. Split ``s`` is value ``s``, or
-    codes above ``s``.
+    """Every two-way split of an attribute at every node of a level.
+
+    Split ``s`` is value ``s``, or codes above ``s``.
 
     In a threshold split of a ``Numeric`` with a bin for missing entries, that bin (the last code)
     goes with the child that has more of the other rows, child 0 if both have as many. The last
@@ -48,7 +49,7 @@ class BinarySplits:
 
     @classmethod
     def of(cls, attribute: Attribute, table: Ints) -> BinarySplits:
-        """The splits, from class counts by node and value."""
+        """Return the splits, from class counts by node and value."""
         if not isinstance(attribute, Numeric):
             return cls(attribute, table)
         above = table.sum(axis=1, keepdims=True) - np.cumsum(table, axis=1)[:, :-1]
@@ -70,7 +71,7 @@ class BinarySplits:
         return np.stack([totals[:, None, :] - self.ones, self.ones], axis=2)
 
     def branch(self, node: int, split: int) -> Ints:
-        """The child that each code goes to."""
+        """Return the child that each code goes to."""
         codes = np.arange(self.attribute.size)
         if not isinstance(self.attribute, Numeric):
             return np.asarray(codes == split, dtype=np.int64)
@@ -109,7 +110,7 @@ def split_information(children: Ints) -> Floats:
 
 
 def first_best(scores: Floats, axis: int) -> npt.NDArray[np.intp]:
-    """The first position along the axis with the best score, up to rounding."""
+    """Return the first position along the axis with the best score, up to rounding."""
     return np.asarray(
         (scores >= scores.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis)
     )

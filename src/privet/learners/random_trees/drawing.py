@@ -44,13 +44,13 @@ def height_for(schema: Schema, n_rows: float) -> int:
 
 
 def draw_forest(schema: Schema, n_trees: int, height: int, bits: Bits) -> list[Cells]:
-    """The structures of a forest."""
+    """Return the structures of a forest."""
     check_integer("height", height, 1, MAX_HEIGHT)
     return [draw_tree(schema, height, bits) for _ in range(n_trees)]
 
 
 def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
-    """The structure of one random tree, level by level."""
+    """Return the structure of one random tree, level by level."""
     sizes = np.asarray(schema.sizes, dtype=np.int64)
     numeric = np.array([isinstance(attribute, Numeric) for attribute in schema.attributes.values()])
     bins = np.array(
@@ -107,7 +107,7 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
 
 
 def _random_attributes(available: npt.NDArray[np.bool_], bits: Bits) -> npt.NDArray[np.int64]:
-    """A uniformly random available attribute for each node; -1 where there is none."""
+    """Return a uniformly random available attribute for each node; -1 where there is none."""
     ranks = available.cumsum(axis=1, dtype=np.int16)
     counts = ranks[:, -1]
     pick = uniform_below(bits, np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)
@@ -123,8 +123,8 @@ def _children_bounds(
     numeric: npt.NDArray[np.bool_],
     threshold: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The possible codes of the children: below or from the threshold on; a used category is not
-    asked again.
+    """Return the possible codes of the children: below or from the threshold on; a used category is
+    not asked again.
     """
     parent = np.repeat(np.arange(len(a)), width)
     number = np.arange(len(parent)) - np.repeat(np.cumsum(width) - width, width)

@@ -47,8 +47,8 @@ EXACT = Context(prec=2500, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
 def exact_draw(
     bits: Bits, whole: npt.NDArray[np.int64], unit: float, rest: npt.NDArray[np.float64]
 ) -> int:
-    """The index i with probability proportional to exp(unit whole[i] + rest[i]); finite doubles are
-    taken as exact real numbers.
+    """Return the index i with probability proportional to exp(unit whole[i] + rest[i]); finite
+    doubles are taken as exact real numbers.
 
     The product is not left to doubles, where its error would grow with ``whole``: an outcome's
     chance would be off by more in a larger table. It is rounded here only to see where U falls,
@@ -78,7 +78,7 @@ def _draw_with_more_bits(
     rest: npt.NDArray[np.float64],
     uniform: int,
 ) -> int:
-    """The same outcome from the same bits and more of them, in decimals that are rounded
+    """Return the same outcome from the same bits and more of them, in decimals that are rounded
     correctly.
     """
     with localcontext(EXACT):
@@ -173,7 +173,7 @@ class Gibbs:
     # -- from the root down ------------------------------------------------------------------------
 
     def draw(self, bits: Bits) -> LabelledTree:
-        """One tree. Nodes that nobody is in are drawn like any other, from the prior."""
+        """Return one tree. Nodes that nobody is in are drawn like any other, from the prior."""
         plan, schema = self._plan, self._plan.space.schema
         attribute, offset, branch, labels = [-1], [0], list[int](), [0]
         stack = [(0, self.root())]
@@ -203,12 +203,12 @@ class Gibbs:
         return LabelledTree(cells, np.array(labels))
 
     def root(self) -> Node:
-        """The node where everything is possible."""
+        """Return the node where everything is possible."""
         return Node(np.zeros(len(self._plan.sizes), dtype=np.int64), self._plan.depth, -1)
 
     def below(self, node: Node, label: int, split: Split) -> list[Node]:
-        """The children of a node with this label and split, in order; those that the values still
-        possible leave empty do not exist.
+        """Return the children of a node with this label and split, in order; those that the values
+        still possible leave empty do not exist.
         """
         plan, a = self._plan, self._plan.space.schema.index(split.attribute)
         kept = child_masks(plan.masks[a][node.subset[a]], split)
@@ -225,7 +225,7 @@ class Gibbs:
         return found
 
     def _choose(self, bits: Bits, node: Node) -> tuple[int, Split | None]:
-        """The label of a node, and how it is split, in one draw."""
+        """Return the label of a node, and how it is split, in one draw."""
         choices = self.choices(node)
         index = exact_draw(
             bits, choices.whole.reshape(-1), self._law.unit, choices.rest.reshape(-1)
@@ -281,7 +281,7 @@ class Gibbs:
         )
 
     def _table(self, subset: npt.NDArray[np.int64], a: int) -> npt.NDArray[np.int64]:
-        """The value-by-class weights of an attribute in a state."""
+        """Return the value-by-class weights of an attribute in a state."""
         plan = self._plan
         which = plan.number_of[tuple(sorted({*np.flatnonzero(subset).tolist(), a}))]
         table = narrow_table(which, a, subset, self._tables, plan.arrays)

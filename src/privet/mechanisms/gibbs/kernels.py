@@ -46,8 +46,9 @@ inlined = njit(nogil=True, error_model="numpy", inline="always")
 
 @inlined  # type: ignore[untyped-decorator]
 def decay(x: float) -> float:
-    """exp(-x) for x >= 0. Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes
-    longest.
+    """exp(-x) for x >= 0.
+
+    Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes longest.
     """
     return 1.0 if x == 0.0 else exp(-x) if x < 746.0 else 0.0
 
@@ -85,7 +86,7 @@ def expand(
 
 @jit
 def sum_table(which: int, by: int, tables: Any, plan: Any) -> Any:
-    """The table of a set of attributes, summed over each subset of values, but for attribute
+    """Return the table of a set of attributes, summed over each subset of values, but for attribute
     ``by``, which keeps its values (-1: none).
     """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
@@ -193,7 +194,7 @@ def load_prefix(
 
 @jit
 def count_most_terms(split_start: Any, plan: Any) -> int:
-    """How many splits a state can have at most: those where everything is possible."""
+    """Return how many splits a state can have at most: those where everything is possible."""
     found = 0
     for a in range(len(plan.sizes)):
         found += split_start[plan.first[a] + 1] - split_start[plan.first[a]]
@@ -212,8 +213,8 @@ def sum_class_weights(which: int, n_classes: int, tables: Any, plan: Any, counts
 
 @inlined  # type: ignore[untyped-decorator]
 def decode(which: int, state: int, plan: Any, subset: Any) -> int:
-    """The subset of each attribute in a state (0: everything), and the numbers of tests that lead
-    to it, as bits.
+    """Return the subset of each attribute in a state (0: everything), and the numbers of tests that
+    lead to it, as bits.
     """
     subset[:] = 0
     reached = 1
@@ -356,8 +357,8 @@ def solve_last_level(
 
 @inlined  # type: ignore[untyped-decorator]
 def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
-    """The number of the state in which attribute a has subset ``now`` and the others are as they
-    are.
+    """Return the number of the state in which attribute a has subset ``now`` and the others are as
+    they are.
     """
     set_ = which if subset[a] > 0 else plan.with_more[which, a]
     state = 0
@@ -371,8 +372,8 @@ def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
 def fill_inner_terms(
     which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any
 ) -> int:
-    """What each split that is allowed here is worth for each label: log prior and children in
-    ``value``, whole numbers in ``weight``.
+    """Return what each split that is allowed here is worth for each label: log prior and children
+    in ``value``, whole numbers in ``weight``.
     """
     n_classes = rest.shape[1]
     n_allowed = 0
@@ -463,8 +464,8 @@ def solve_inner_level(
 
 @jit
 def narrow_table(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
-    """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, from
-    the table of a set of attributes.
+    """Return the value-by-class table of attribute ``by`` (-1: the class weights alone) in one
+    state, from the table of a set of attributes.
     """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner, outer = len(out), 1
@@ -496,7 +497,7 @@ def fill_end_terms(
     value: Any,
     ids: Any,
 ) -> int:
-    """What each last-level split that is allowed in one state is worth for each label, as
+    """Return what each last-level split that is allowed in one state is worth for each label, as
     :func:`inner_terms` says it.
     """
     unit, keep = law.unit, law.keep

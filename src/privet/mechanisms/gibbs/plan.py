@@ -146,24 +146,24 @@ class SpaceArrays:
 
 @lru_cache(maxsize=4)
 def plan_of(space: TreeSpace) -> SpaceArrays:
-    """The plan of a space, kept for the next draw from it."""
+    """Return the plan of a space, kept for the next draw from it."""
     return SpaceArrays(space)
 
 
 def _sort_by_size(reached: dict[int, int]) -> list[int]:
-    """The whole domain first, the others from small to large."""
+    """Return the whole domain first, the others from small to large."""
     whole, *others = reached
     return [whole, *sorted(others, key=lambda mask: (mask.bit_count(), mask))]
 
 
 def _find_largest_subset(masks: list[int], i: int) -> int:
-    """The largest proper subset that comes before this one; -1 where there is none."""
+    """Return the largest proper subset that comes before this one; -1 where there is none."""
     smaller = bisect_left(masks, masks[i].bit_count(), lo=1, key=int.bit_count) if i else 0
     return next((j for j in range(smaller - 1, 0, -1) if masks[j] & ~masks[i] == 0), -1)
 
 
 def codes_of(mask: int) -> list[int]:
-    """The codes in a set of them."""
+    """Return the codes in a set of them."""
     return [code for code in range(mask.bit_length()) if mask >> code & 1]
 
 

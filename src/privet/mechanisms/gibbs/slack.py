@@ -33,8 +33,9 @@ MAX_SHARE = Fraction(1, 10)
 
 @lru_cache(maxsize=4)
 def slack(space: TreeSpace) -> Fraction:
-    """What rounding can add to the epsilon of a draw, whatever the table. From public sizes
-    alone.
+    """Return what rounding can add to the epsilon of a draw, whatever the table.
+
+    From public sizes alone.
     """
     below = nodes_below(space)
     within = [sum(below[: left + 1]) for left in range(space.depth + 1)]
@@ -52,8 +53,8 @@ def slack(space: TreeSpace) -> Fraction:
 
 
 def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
-    """The double with which a draw costs at most ``epsilon``, where a row weighs at most ``most``
-    units.
+    """Return the double with which a draw costs at most ``epsilon``, where a row weighs at most
+    ``most`` units.
 
     The largest one up to (epsilon - slack)/most, so the law's own epsilon is a dyadic rational, and
     nothing of it is rounded.
@@ -71,7 +72,7 @@ def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
 
 
 def nodes_below(space: TreeSpace) -> list[int]:
-    """The most nodes that a tree can have after 0, 1, ..., depth tests.
+    """Return the most nodes that a tree can have after 0, 1, ..., depth tests.
 
     A split divides the possible values of its attribute among the children. So there are at most as
     many nodes after i tests as the i largest domains have combinations (by induction), and as the
@@ -106,8 +107,9 @@ def size_per_node(space: TreeSpace) -> float:
 
 
 def _bound_node_rounding(space: TreeSpace, within: int) -> float:
-    """2 e1 + e2 of a node with so many nodes below it (itself included), in roundings. The
-    constants are counted in the docs.
+    """2 e1 + e2 of a node with so many nodes below it (itself included), in roundings.
+
+    The constants are counted in the docs.
     """
     most, n_classes = _count_most_children(space), space.schema.n_classes
     leaves = most * (n_classes + 14 + 4 * _bound_label_term(space))
@@ -126,7 +128,7 @@ def _bound_label_term(space: TreeSpace) -> float:
 
 
 def _count_most_sum_terms(space: TreeSpace) -> int:
-    """The most terms of a sum over what a node can be."""
+    """Return the most terms of a sum over what a node can be."""
     return 1 + max(len(space.inner or ()), len(space.last or ()))
 
 

@@ -263,8 +263,9 @@ def _intersect(
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def _add_up(words: Any, n: int, sums: Any, carried: Any, first: int) -> int:
-    """Add n rows to the numbers of four bits in ``sums``. The carries go to ``carried``, one for
-    every sixteen rows; returns how many.
+    """Add n rows to the numbers of four bits in ``sums``.
+
+    The carries go to ``carried``, one for every sixteen rows; returns how many.
     """
     sixteens = (n + 15) >> 4
     for word in range(n * WORDS, sixteens * 16 * WORDS):

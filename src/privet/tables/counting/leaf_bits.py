@@ -7,7 +7,8 @@ of every tree. The leaves of all trees are laid end to end and cut into strips o
 are put together into groups of few joint codes (:mod:`privet.tables.counting.leaf_bits`); a table
 per strip and group says which leaves of the strip are compatible with each joint code. The compiled
 loop (:mod:`privet.tables.counting.kernels`) intersects these sets and counts how many rows have
-each bit."""
+each bit.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ from privet.domain.cells import Cells
 
 
 class JointCodes:
-    """Attributes in groups of few joint codes. Within a group the first attribute counts by
-    ones.
+    """Attributes in groups of few joint codes.
+
+    Within a group the first attribute counts by ones.
     """
 
     def __init__(self, attributes: Iterable[int], sizes: Sequence[int], most_codes: int) -> None:
@@ -137,7 +139,7 @@ class LeafBits:
 
 
 def choose_fitting_trees(trees: Sequence[Cells]) -> list[int]:
-    """Which trees have tables of a moderate size, all together: first come, first served."""
+    """Return which trees have tables of a moderate size, all together: first come, first served."""
     sizes = trees[0].schema.sizes if trees else ()
     chosen: list[int] = []
     attributes: set[int] = set()
@@ -203,8 +205,9 @@ def _find_compatible_leaves(
 def _pack_bits(
     sets: dict[int, npt.NDArray[np.bool_]], n_bits: int
 ) -> dict[int, npt.NDArray[np.uint64]]:
-    """Lines of booleans as words, first entry lowest. Bits of no leaf are set: they exclude
-    nothing.
+    """Lines of booleans as words, first entry lowest.
+
+    Bits of no leaf are set: they exclude nothing.
     """
     words = {}
     for a, lines in sets.items():
@@ -226,8 +229,8 @@ def _intersect_joint_codes(
 
 
 def _align_tables(tables: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
-    """All tables in a row, from the start of a line of the cache: entries that lie in two lines
-    would take a third longer.
+    """Return all tables in a row, from the start of a line of the cache: entries that lie in two
+    lines would take a third longer.
     """
     line = 64
     n_words = sum(map(len, tables))

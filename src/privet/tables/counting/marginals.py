@@ -81,8 +81,9 @@ def _count(
     base: Any,
     out: Any,
 ) -> None:
-    """Add the rows to the tables of sets ``first`` to ``last``. Places in a table have 32 bits: one
-    of 2^31 entries would not fit.
+    """Add the rows to the tables of sets ``first`` to ``last``.
+
+    Places in a table have 32 bits: one of 2^31 entries would not fit.
     """
     # Places come from loops of their own, which become vector instructions; ``before`` is kept for
     # sets that differ in the last attribute only.

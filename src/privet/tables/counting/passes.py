@@ -100,19 +100,19 @@ class Histograms:
 def _marginal(
     joint: list[npt.NDArray[np.int64]], groups: list[list[int]], a: int
 ) -> npt.NDArray[np.int64]:
-    """The counts by one attribute (-1: by none) from the histogram that has it."""
+    """Return the counts by one attribute (-1: by none) from the histogram that has it."""
     g = next((g for g, group in enumerate(groups) if a in group), 0)
     axes = tuple(1 + axis for axis, other in enumerate(reversed(groups[g])) if other != a)
     return np.asarray(joint[g].sum(axis=axes)) if axes else joint[g]
 
 
 def _count_places(cells: Cells) -> int:
-    """The cells, and a place for rows of no cell where there can be any."""
+    """Return the cells, and a place for rows of no cell where there can be any."""
     return len(cells) + int((cells.cell[cells.attribute < 0] < 0).any())
 
 
 def _places_of_nodes(trees: Sequence[Cells]) -> npt.NDArray[np.uint32]:
-    """The cell of each node of all trees; the last place where it has none."""
+    """Return the cell of each node of all trees; the last place where it has none."""
     # No counted row ends in an inner node. They have a place all the same, so that nothing is ever
     # written beyond a histogram.
     found = [np.where(cells.cell < 0, _count_places(cells) - 1, cells.cell) for cells in trees]
@@ -156,7 +156,7 @@ class Counting:
             way.add(codes, classes, weights)
 
     def tables(self) -> Tables:
-        """The counts so far."""
+        """Return the counts so far."""
         found: _Answer = {}
         for ways in self._by_weights.values():
             for way in ways:

@@ -61,8 +61,8 @@ class Scoring:
         return tuple(self._trees)
 
     def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
-        """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the
-        trees give to its class.
+        """Return how much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance
+        that the trees give to its class.
         """
         weights = np.full(len(classes), UNIT, dtype=np.int64)
         if self._trees:
@@ -109,13 +109,13 @@ class Scoring:
 
 
 def clip_of(n_classes: int) -> int:
-    """The most that a row's derivatives can be in L1, in units."""
+    """Return the most that a row's derivatives can be in L1, in units."""
     return CLIP.get(n_classes, CLIP_MORE_CLASSES)
 
 
 def copy_cells(schema: Schema, cells: Cells) -> Cells:
-    """A copy that nobody else holds, proved anew under the curator's own schema: compiled loops do
-    not look where they step.
+    """Return a copy that nobody else holds, proved anew under the curator's own schema: compiled
+    loops do not look where they step.
     """
     # A subclass could look at the rows it is asked about.
     if type(cells) is not Cells:

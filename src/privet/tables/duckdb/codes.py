@@ -66,7 +66,7 @@ class Relation(Protocol):
 
 
 def duckdb_kind_of(sql_type: str) -> ValueKind | None:
-    """What a DuckDB column holds; None where it cannot match."""
+    """Return what a DuckDB column holds; None where it cannot match."""
     family = sql_type.partition("(")[0]
     if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
         return "text"
@@ -77,8 +77,8 @@ def duckdb_kind_of(sql_type: str) -> ValueKind | None:
 
 
 def is_identity_type(sql_type: str) -> bool:
-    """Whether equal people are equal texts: intervals of a month and of 30 days are equal, and
-    nested types may hold fractions.
+    """Return whether equal people are equal texts: intervals of a month and of 30 days are equal,
+    and nested types may hold fractions.
     """
     family = sql_type.partition("(")[0]
     return "[" not in sql_type and (
@@ -89,7 +89,7 @@ def is_identity_type(sql_type: str) -> bool:
 
 
 def encode_duckdb_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
-    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
+    """Return a SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
     statement = Statement(dict(table.parameters))
     columns, conditions = [], []
     for alias, column, attribute in _columns_of(schema):
@@ -119,7 +119,7 @@ def encode_duckdb_rows(table: Relation, schema: Schema) -> tuple[Statement, str]
 
 
 def encode_duckdb_people(table: Relation, schema: Schema) -> tuple[Statement, str]:
-    """The encoded rows, each with a number for its person that tells nobody who it is."""
+    """Return the encoded rows, each with a number for its person that tells nobody who it is."""
     statement, encoded = encode_duckdb_rows(table, schema)
     who = (
         f"md5_number_lower({statement.bind('secret', secrets.token_hex(32))} || CAST(person AS "
@@ -160,8 +160,9 @@ def copy_codes(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
 def plan_reading(
     statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str
 ) -> Reading:
-    """Numbers come as they are. Of few texts, the place in the list comes: DuckDB then looks at
-    each entry of a dictionary once.
+    """Return numbers come as they are.
+
+    Of few texts, the place in the list comes: DuckDB then looks at each entry of a dictionary once.
     """
     value, kind = f"t.{quote_identifier(column)}", duckdb_kind_of(sql_type)
     assert kind is not None
@@ -187,8 +188,8 @@ def plan_reading(
 
 
 def plan_readings(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
-    """All rows of a table whose people are not named: the columns c0, c1, ... and y as they are
-    read.
+    """Return all rows of a table whose people are not named: the columns c0, c1, ... and y as they
+    are read.
     """
     statement = Statement(dict(table.parameters))
     readings = []
@@ -296,14 +297,15 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
 def execute(
     cursor: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, Any], name: str
 ) -> duckdb.DuckDBPyConnection:
-    """Run a statement. What the engine says about an error may quote rows, so it is not passed on,
-    not even as a cause.
+    """Run a statement.
+
+    What the engine says about an error may quote rows, so it is not passed on, not even as a cause.
     """
     return _run_without_details(lambda: cursor.execute(sql, parameters), name)
 
 
 def fetch_chunks(cursor: duckdb.DuckDBPyConnection, vectors: int, name: str) -> Iterator[Any]:
-    """The rows of a statement, as pandas DataFrames of so many vectors."""
+    """Return the rows of a statement, as pandas DataFrames of so many vectors."""
     while len(chunk := _run_without_details(lambda: cursor.fetch_df_chunk(vectors), name)):
         yield chunk
 

@@ -52,8 +52,9 @@ _VECTOR_ROWS = 2048  # rows that DuckDB hands out together
 
 
 class DuckDBSource:
-    """Exact counts by DuckDB. Within a snapshot, the rows are encoded once and kept, and counted
-    from there.
+    """Exact counts by DuckDB.
+
+    Within a snapshot, the rows are encoded once and kept, and counted from there.
     """
 
     def __init__(self, table: DuckDBTable, schema: Schema) -> None:
@@ -98,8 +99,10 @@ class DuckDBSource:
             yield codes, classes, NO_WEIGHTS
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
-        in which part is then forgotten.
+        """Parts of this snapshot.
+
+        They are good until it ends or the rows are divided anew: who is in which part is then
+        forgotten.
         """
         with self._lock:
             if not self._snapshots:
@@ -120,8 +123,8 @@ class DuckDBSource:
             return self._kept
 
     def _read(self, what: str) -> Iterator[PeopleRows]:
-        """The rows that count, block by block, in one statement; a number for each person where
-        people are named.
+        """Return the rows that count, block by block, in one statement; a number for each person
+        where people are named.
         """
         named = self._schema.person is not None
         if named:
@@ -216,7 +219,7 @@ class DuckDBTable:
         return None if self.database is None else Path(self.database).stat().st_ino
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A connection of its own to the same database."""
+        """Return a connection of its own to the same database."""
         return self._connection.cursor()
 
     @cached_property
@@ -315,8 +318,8 @@ class DuckDBTable:
                 )
 
     def estimate_rows(self) -> int:
-        """How many rows there are by what is written about the table, to say how far work has come;
-        0 where nothing is written.
+        """Return how many rows there are by what is written about the table, to say how far work
+        has come; 0 where nothing is written.
         """
         if not self.relation.startswith("read_parquet("):
             return 0
@@ -330,8 +333,8 @@ class DuckDBTable:
 
 
 def table_of_database(path: Path, name: str) -> DuckDBTable:
-    """A table of a DuckDB file, under the one name that the database has for it: case and schema do
-    not make another table.
+    """Return a table of a DuckDB file, under the one name that the database has for it: case and
+    schema do not make another table.
     """
     with connect(str(path), path.name) as connection:
         rows = connection.execute(

@@ -46,7 +46,7 @@ class Bound:
 
 
 def postgres_kind_of(sql_type: str) -> ValueKind | None:
-    """What a column holds; None where it cannot match."""
+    """Return what a column holds; None where it cannot match."""
     if sql_type in ("text", "enum"):
         return "text"
     if sql_type == "bool":
@@ -61,8 +61,8 @@ def encode_postgres_rows(
     division: Division | None = None,
     bound: Bound | None = None,
 ) -> tuple[Bound, str]:
-    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count; with their
-    part where they are divided.
+    """Return a SELECT of the code columns c0, c1, ... and the class y, of the rows that count; with
+    their part where they are divided.
     """
     bound = bound or Bound()
     selected, conditions = [], []
@@ -97,7 +97,7 @@ def encode_postgres_rows(
 
 
 def postgres_code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: str) -> str:
-    """The code of a column's value, as :mod:`privet.domain.encode.rows` would give it."""
+    """Return the code of a column's value, as :mod:`privet.domain.encode.rows` would give it."""
     value, kind = f"t.{quote_identifier(column)}", postgres_kind_of(sql_type)
     unknown, missing = attribute.unknown_code, attribute.missing_code
     if isinstance(attribute, Categorical) and kind == "bool":
@@ -149,7 +149,10 @@ def _list_code_steps(attribute: Attribute) -> tuple[list[float], list[int]]:
 
 
 def number_expression(column: str, sql_type: str) -> str:
-    """A column as float8. Text that is no number is null; nothing in a row raises an error."""
+    """Return a column as float8.
+
+    Text that is no number is null; nothing in a row raises an error.
+    """
     value = f"t.{quote_identifier(column)}"
     if sql_type == "numeric":
         return f"CASE WHEN {value} = 'NaN' THEN 'NaN' ELSE {_bounded_number_expression(value)} END"
@@ -168,8 +171,9 @@ def number_expression(column: str, sql_type: str) -> str:
 
 
 def _bounded_number_expression(number: str) -> str:
-    """A numeric as float8. PostgreSQL raises an error where it is too large or too small for that,
-    and quotes it.
+    """Return a numeric as float8.
+
+    PostgreSQL raises an error where it is too large or too small for that, and quotes it.
     """
     # which would be a number for null
     clipped = f"least(greatest({number}, -{_LARGEST}), {_LARGEST})::float8"
@@ -177,8 +181,9 @@ def _bounded_number_expression(number: str) -> str:
 
 
 def _postgres_identity(column: str, sql_type: str) -> str:
-    """Whose row it is. Text is compared as it is, whatever collation the column has; other types by
-    their text.
+    """Whose row it is.
+
+    Text is compared as it is, whatever collation the column has; other types by their text.
     """
     value = f"t.{quote_identifier(column)}"
     if sql_type in ("int2", "int4", "int8"):
@@ -187,7 +192,7 @@ def _postgres_identity(column: str, sql_type: str) -> str:
 
 
 def _part_expression(bound: Bound, who: str, division: Division) -> str:
-    """A part by a keyed hash."""
+    """Return a part by a keyed hash."""
     key = bound.bind(division.key, "bytea")
     digest = f"encode(sha256({key} || convert_to({who}, getdatabaseencoding())), 'hex')"
     return f"('x' || substr({digest}, 1, 15))::bit(60)::int8 % {int(division.n_parts)}"

@@ -50,8 +50,9 @@ class PostgresConnections:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """A connection of one's own, on which every statement is a transaction. One that the server
-        has closed is replaced.
+        """A connection of one's own, on which every statement is a transaction.
+
+        One that the server has closed is replaced.
         """
         connection = self._kept() or self._open_connection()
         try:
@@ -154,8 +155,9 @@ def _close(idle: dict[int, list[Connection]]) -> None:
 
 
 def _parse_url(url: str) -> dict[str, Any]:
-    """What a URL says. Parts of a password that stand in the wrong place must not get into a
-    message.
+    """Return what a URL says.
+
+    Parts of a password that stand in the wrong place must not get into a message.
     """
     try:
         import psycopg

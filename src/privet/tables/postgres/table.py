@@ -76,7 +76,7 @@ class PostgresTable:
     connections: PostgresConnections = field(repr=False)
 
     def answer(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """What the server answers to one statement."""
+        """Return what the server answers to one statement."""
         with self.connections.connection() as connection:
             return fetch_all(connection, sql, values, self.name)
 
@@ -95,7 +95,7 @@ class PostgresTable:
             fetch_all(connection, f"SELECT FROM {self.relation} LIMIT 0", (), self.name)
 
     def writable(self) -> bool:
-        """Whether these credentials could change the table, which a curator's should not."""
+        """Return whether these credentials could change the table, which a curator's should not."""
         return self.answer(_WRITABLE, [self.oid]) == [(True,)]
 
     @cached_property
@@ -143,8 +143,9 @@ class PostgresTable:
         return PostgresSource(self, schema)
 
     def read_blocks(self, size: int) -> Iterator[Any]:
-        """All rows as pandas DataFrames of so many rows; an empty one for no rows. For those who
-        may see the rows.
+        """Return all rows as pandas DataFrames of so many rows; an empty one for no rows.
+
+        For those who may see the rows.
         """
         selected = ", ".join(
             f"{_readable_expression(column, sql_type)} AS {quote_identifier(column)}"
@@ -161,8 +162,8 @@ class PostgresTable:
 
 
 def table_of_server(url: str) -> PostgresTable:
-    """The table that a URL names with ``table=``, under the one name that the database has for
-    it.
+    """Return the table that a URL names with ``table=``, under the one name that the database has
+    for it.
     """
     server, _, query = url.partition("?")
     names = parse_qs(query).get("table", [])
@@ -192,8 +193,9 @@ def table_of_server(url: str) -> PostgresTable:
 
 
 class PostgresSource:
-    """Exact counts by PostgreSQL. Several threads may count at once; a snapshot belongs to the
-    thread that opened it.
+    """Exact counts by PostgreSQL.
+
+    Several threads may count at once; a snapshot belongs to the thread that opened it.
     """
 
     def __init__(self, table: PostgresTable, schema: Schema) -> None:
@@ -234,8 +236,10 @@ class PostgresSource:
             )
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
-        in which part is then forgotten.
+        """Parts of this snapshot.
+
+        They are good until it ends or the rows are divided anew: who is in which part is then
+        forgotten.
         """
         if self._own.connection is None:
             raise TableError(
@@ -316,7 +320,7 @@ class _PostgresSession(threading.local):
 
 
 def _readable_expression(column: str, sql_type: str) -> str:
-    """A column as it is sent to those who may see it."""
+    """Return a column as it is sent to those who may see it."""
     if sql_type == "numeric":
         return number_expression(column, sql_type)
     return (
@@ -327,7 +331,7 @@ def _readable_expression(column: str, sql_type: str) -> str:
 
 
 def _make_frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> Any:
-    """Rows as a DataFrame whose types do not depend on the rows."""
+    """Return rows as a DataFrame whose types do not depend on the rows."""
     import pandas as pd
 
     numbers = {

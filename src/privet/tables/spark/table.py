@@ -49,7 +49,7 @@ _T = TypeVar("_T")
 
 
 def is_spark(table: object) -> bool:
-    """Whether it is a DataFrame of Spark, classic or Connect. Imports nothing."""
+    """Return whether it is a DataFrame of Spark, classic or Connect. Imports nothing."""
     return any(
         base.__module__.startswith("pyspark.sql.") and base.__name__ == "DataFrame"
         for base in type(table).__mro__
@@ -70,8 +70,10 @@ class SparkTable:
             raise MissingDependency("pyarrow", "spark", "a table in Spark") from None
 
     def ask(self, what: Callable[[], _T]) -> _T:
-        """Let Spark do something. What it says about an error may quote rows: it is not passed on,
-        not even as a cause, nor logged.
+        """Let Spark do something.
+
+        What it says about an error may quote rows: it is not passed on, not even as a cause, nor
+        logged.
         """
         try:
             with _unlogged():
@@ -180,8 +182,9 @@ class SparkTable:
 
 
 class SparkSource:
-    """Exact counts by Spark. Several threads may count at once; a snapshot belongs to the thread
-    that opened it.
+    """Exact counts by Spark.
+
+    Several threads may count at once; a snapshot belongs to the thread that opened it.
     """
 
     def __init__(self, table: SparkTable, schema: Schema) -> None:
@@ -243,8 +246,10 @@ class SparkSource:
         yield from self._groups([f"c{a}" for a in range(len(self._schema.names))])
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
-        in which part is then forgotten.
+        """Parts of this snapshot.
+
+        They are good until it ends or the rows are divided anew: who is in which part is then
+        forgotten.
         """
         if not self._own.inside:
             raise TableError(
@@ -262,8 +267,8 @@ class SparkSource:
         )
 
     def _encoded(self) -> Any:
-        """A DataFrame of the encoded rows: within a snapshot, of those that are kept, with whose
-        they are.
+        """Return a DataFrame of the encoded rows: within a snapshot, of those that are kept, with
+        whose they are.
         """
         if not self._own.inside:
             return self._coded_rows
@@ -374,8 +379,10 @@ def _unlogged() -> Iterator[None]:
 
 
 def _release(kept: Any) -> None:
-    """Free what the executors keep. Connect does that when the last reference goes; a classic
-    session would wait for Java's collector.
+    """Free what the executors keep.
+
+    Connect does that when the last reference goes; a classic session would wait for Java's
+    collector.
     """
     with suppress(Exception):
         if hasattr(kept, "_jdf"):
