@@ -32,8 +32,9 @@ Unit = Literal["epsilon", "rho"]
 
 
 def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
-    """Return the positive rational that a person means: ``0.1`` is one tenth, not the nearest
-    binary fraction.
+    """Return the positive rational that a person means.
+
+    ``0.1`` is one tenth, not the nearest binary fraction.
 
     Args:
         name: the parameter's name, for the message.
@@ -74,8 +75,9 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
 
 
 def parse_fraction(text: object) -> Fraction:
-    """Return the fraction that was written as text, of up to 1000 digits; a ValueError for anything
-    else, such as "1e999999999".
+    """Return the fraction that was written as text, of up to 1000 digits.
+
+    Raises ValueError for anything else, such as "1e999999999".
     """
     if (
         not isinstance(text, str)
@@ -92,7 +94,7 @@ def is_infinite(epsilon: object) -> bool:
 
 
 def parse_epsilon(name: str, value: Number) -> Fraction:
-    """Like :func:`exact`, with a message of its own for infinity."""
+    """Return an exact epsilon, as :func:`parse_exact` does; infinity has a message of its own."""
     if is_infinite(value):
         raise PrivacyError(
             f"{name} = inf means no noise; it is refused unless the owner declares the table public"
@@ -112,23 +114,25 @@ class Cost:
 
     @classmethod
     def pure(cls, epsilon: Number) -> Cost:
-        """Return a pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke
-        2016, proposition 1.4).
+        """Return the cost of a pure epsilon guarantee.
+
+        It is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016, proposition 1.4).
         """
         value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 2)
 
     @classmethod
     def bounded_range(cls, epsilon: Number) -> Cost:
-        """Return the exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 /
-        8)-zCDP (Cesar and Rogers 2021).
+        """Return the cost of the exponential mechanism.
+
+        Its log-ratios span at most epsilon, so it is (epsilon**2 / 8)-zCDP (Cesar and Rogers 2021).
         """
         value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 8)
 
     @classmethod
     def concentrated(cls, rho: Number) -> Cost:
-        """Return a zCDP guarantee without a pure one, such as Gaussian noise."""
+        """Return the cost of a zCDP guarantee without a pure one, as Gaussian noise has it."""
         return cls(None, parse_exact("rho", rho))
 
     def identity(self) -> tuple[Any, ...]:
@@ -136,15 +140,16 @@ class Cost:
         return ("Cost", self.epsilon, self.rho)
 
     def __add__(self, other: Cost) -> Cost:
-        """Sequential composition."""
+        """Return the cost of both, by sequential composition."""
         epsilon = (
             None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
         )
         return Cost(epsilon, self.rho + other.rho)
 
     def promised(self, schema: Schema) -> Cost:
-        """Return the same loss, for the neighbours that the schema declares: a person of several
-        rows, added or replaced.
+        """Return the same loss, for the neighbours that the schema declares.
+
+        That is, for a person of several rows, added or replaced.
         """
         return self.for_neighbours(schema.rows_per_person, schema.neighbours)
 

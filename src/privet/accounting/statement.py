@@ -1,4 +1,4 @@
-"""The privacy statement of a model: what is promised, to whom, and what was charged for it."""
+"""State what a release promises: to whom, how much, and what was charged for it."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class PrivacyStatement:
         return epsilon_for(self.promised.rho, self.delta or Fraction(1, 10**6))
 
     def describe(self) -> str:
-        """Return one sentence."""
+        """Return the statement as one sentence."""
         if not self.private:
             return f"NOT PRIVATE: {self.reason}"
         whom = f"one {self.unit}"
@@ -351,7 +351,7 @@ class PrivacyStatement:
         return self.describe()
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in a model file. Amounts are exact fractions."""
+        """Return the statement as a model file has it. Amounts are exact fractions."""
         return {
             "private": self.private,
             "reason": self.reason,
@@ -382,7 +382,7 @@ class PrivacyStatement:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyStatement:
-        """From a model file. Raises a PrivetError for anything else."""
+        """Return the statement of a model file; raise a PrivetError for anything else."""
         try:
             if data.get("parts"):
                 return cls.together([cls.from_json(part) for part in data["parts"]], data["people"])
@@ -421,8 +421,9 @@ class PrivacyStatement:
 
 
 def format_rounded_up(value: float) -> str:
-    """Six significant digits, never less than the value: a promise is not rounded in its own
-    favour.
+    """Format six significant digits, never less than the value.
+
+    A promise is not rounded in its own favour.
     """
     text = f"{value:.6g}"
     if float(text) < value:

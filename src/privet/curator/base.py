@@ -1,4 +1,4 @@
-"""AnyCurator: what every curator does, wherever it stands. Learners ask for no more.
+"""Define what every curator does, wherever it stands. Learners ask for no more.
 
 A curator answers queries: in this process, behind HTTP, in a fit that may be interrupted, or from
 records that people randomised. Each of them says in :meth:`AnyCurator.ask` how; the named methods
@@ -126,7 +126,7 @@ class AnyCurator(ABC):
 
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
-        """Inside this block all queries see the same rows, where the engine can."""
+        """Let all queries inside this block see the same rows, where the engine can."""
 
     @abstractmethod
     def preview(self, plan: Iterable[Cost]) -> Preview:
@@ -214,8 +214,10 @@ class AnyCurator(ABC):
 
     @abstractmethod
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
-        """Divide the people at random into disjoint parts, each with a curator and a budget of
-        ``epsilon`` of its own, charged here once (parallel composition over disjoint people).
+        """Divide the people at random into disjoint parts, each with a curator of its own.
+
+        Each has a budget of ``epsilon``, charged here once (parallel composition over disjoint
+        people).
         """
 
     # -- short forms -------------------------------------------------------------------------------

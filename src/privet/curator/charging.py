@@ -1,6 +1,4 @@
-"""The money side of a curator: what was spent, what is left, and the charge that comes before every
-answer.
-"""
+"""Keep a curator's account: what was spent, what is left, and the charge before every answer."""
 
 from __future__ import annotations
 
@@ -145,7 +143,10 @@ class Accounting:
         return within
 
     def within(self, reservation: str) -> Self:
-        """Return the same curator, charging the reservation of this key; empty: none."""
+        """Return the same curator, charging the reservation of this key.
+
+        An empty key means none.
+        """
         other = copy.copy(self)
         other._reservation = reservation
         return other

@@ -1,10 +1,15 @@
-"""Charge once, keep the answer, give it again.
+"""Charge a query once, keep its answer, and give it again.
 
 A query is charged under a key, and its answer is recorded in the ledger before anybody sees it. So
 whoever asks again under the same key gets the recorded answer. Where the process died between
 charge and answer, nothing had been told to anybody: the query is answered then, for the charge that
 stands. In no order of events do two different answers leave for one charge, and none is paid for
 twice.
+
+A query of an interrupted fit is recognised by a digest of everything that it says. Queries and
+their parts declare their facts, each part under a name of its own, so that a digest does not depend
+on how a class or a field is called. The digests are those of 0.1, so that a fit that 0.1 began goes
+on.
 """
 
 from __future__ import annotations
@@ -54,7 +59,7 @@ def replay_answer(keyed: KeyedLedger) -> Recorded | None:
 
 
 def answer_and_record(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded | None:
-    """Return a new answer, which is recorded before it is returned.
+    """Answer a query, and record the answer before it is returned.
 
     What leaves is what is kept, even if somebody else was faster.
 
@@ -68,7 +73,7 @@ def answer_and_record(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded
     return Recorded(keyed.entry, kept, replayed=kept != answer)
 
 
-# Answers as bytes for the ledger. They may be large: a forest can have millions of leaves.
+# -- answers as bytes for the ledger; they may be large: a forest can have millions of leaves --
 
 A = TypeVar("A", bound=Answer)
 
@@ -118,11 +123,7 @@ def _expand_table(text: str) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i8").astype(np.int64)
 
 
-# What a query of an interrupted fit is recognised by: a digest of everything that it says.
-#
-# Queries and their parts declare their facts, each part under a name of its own, so that a digest
-# does not depend on how a class or a field is called. The digests are those of 0.1, so that a fit
-# that 0.1 began goes on.
+# -- digests of queries, by which an interrupted fit recognises them --
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""Spending: what work may cost, what it has paid, and the privacy statement at its end.
+"""Spend a learner's budget: what work may cost, what it has paid, and its privacy statement.
 
 Work that asks several queries reserves its whole cost first, so that nobody else can starve it
 halfway, and spends from that query by query. What it states at the end is what its public plan
@@ -30,8 +30,9 @@ _FORESEEN = "foreseen"
 
 
 def cost_of(epsilon: Number, delta: Number = 0) -> Cost | None:
-    """Return what an epsilon, or an epsilon and a delta, allow; None for an infinite epsilon: exact
-    counts of a public table.
+    """Return the cost that an epsilon, or an epsilon and a delta, allow.
+
+    None for an infinite epsilon: exact counts of a public table.
     """
     small = parse_exact("delta", delta, zero=True)
     if is_infinite(epsilon):
@@ -97,7 +98,7 @@ class Spending:
         return self.left if self.curator.prepaid is None else None
 
     def take(self, share: Fraction) -> Number:
-        """This share of what is left, to be spent."""
+        """Return this share of what is left, to be spent."""
         if self.left is None:
             return math.inf
         amount = self.left * share
@@ -105,8 +106,9 @@ class Spending:
         return amount
 
     def draws(self, parts: int) -> Number:
-        """Return the epsilon of each of so many draws that share all that is left; with rho,
-        epsilon**2/8 of it is a draw's.
+        """Return the epsilon of each of so many draws that share all that is left.
+
+        With rho, epsilon**2/8 of it is a draw's.
         """
         if self.left is None:
             return math.inf
@@ -235,7 +237,7 @@ def state_secure_sum(
 
 
 def release_id(bits: Bits) -> str:
-    """Return a name that no other release has."""
+    """Return an id that no other release has."""
     return bits.words(2).tobytes().hex()
 
 

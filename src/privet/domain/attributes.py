@@ -1,4 +1,4 @@
-"""Attributes: the public domain of one column, and how its values become small integers.
+"""Describe the public domain of one column, and how its values become small integers (codes).
 
 A code is the position of a value in the attribute's public domain. One code past the end, ``size``,
 is the *unknown* code: a row that carries it is not counted, and a prediction for it falls back on
@@ -33,8 +33,9 @@ _WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as whole numbers of 64 bits are w
 
 
 def text_of(value: Value) -> str:
-    """Return the one text that stands for a value, so that ``1``, ``1.0`` and ``"1"`` are the same
-    category everywhere.
+    """Return the one text that stands for a value.
+
+    So ``1``, ``1.0`` and ``"1"`` are the same category everywhere.
     """
     if isinstance(value, str):
         return value
@@ -124,7 +125,7 @@ class Categorical:
         object.__setattr__(self, "on_unknown", on_unknown)
 
     def __eq__(self, other: object) -> bool:
-        """Return the same attribute in a schema file: 0 and False are different values."""
+        """Return whether schema files describe both alike: 0 and False are different values."""
         return isinstance(other, Categorical) and repr(attribute_to_json(self)) == repr(
             attribute_to_json(other)
         )
@@ -175,7 +176,7 @@ class Categorical:
         return {**spellings, **listed}
 
     def steps(self, dtype: np.dtype[Any]) -> Steps:
-        """Return the codes of numbers or truth values that are stored as this type."""
+        """Return the codes of numbers or booleans that are stored as this type."""
         points = np.dtype(
             np.float64 if dtype.kind == "f" else np.uint64 if dtype == np.uint64 else np.int64
         )
@@ -191,7 +192,7 @@ class Categorical:
         return {}
 
     def _numbers(self, key: str) -> dict[Any, int]:
-        """Code by number, for numbers of this type."""
+        """Return the code of each number, for numbers of this type."""
         if key == "bool":
             return {
                 text == "true": code
@@ -211,7 +212,9 @@ class Categorical:
         return {number: code for number, code in whole.items() if least <= number <= most}
 
     def lookup(self, kind: ValueKind) -> dict[Any, int]:
-        """Code by value, for a column of this kind: text, floats for numbers, or truth values."""
+        """Return the code of each value, for a column of text, of numbers (as floats) or of
+        booleans.
+        """
         if kind == "text":
             return dict(self.code_of_text)
         if kind == "bool":
@@ -357,7 +360,7 @@ class Numeric:
         return self._steps(numbers)
 
     def steps(self, dtype: np.dtype[Any]) -> Steps:  # noqa: ARG002
-        """Return the codes of numbers or truth values that are stored as this type."""
+        """Return the codes of numbers or booleans that are stored as this type."""
         return self._steps
 
     @cached_property
@@ -424,8 +427,9 @@ def attribute_from_json(data: object) -> Attribute:
 
 
 def _check_value(parameter: str, value: object) -> Value:
-    """Plain text, number or truth value; a whole float is a whole number, so that equal values are
-    written alike.
+    """Return plain text, a number or a boolean; raise for anything else.
+
+    A whole float becomes an integer, so that equal values are written alike.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -452,8 +456,10 @@ def _is_writable_text(value: str) -> bool:
 
 
 def _list_other_spellings(value: Value) -> tuple[str, ...]:
-    """Return a column with missing entries is often written as 1.0; truth values are written True
-    or TRUE.
+    """Return how else files spell a value.
+
+    An integer column with missing entries is often written as 1.0; booleans are written True or
+    TRUE.
     """
     if isinstance(value, bool):
         return (str(value), str(value).upper())

@@ -1,4 +1,4 @@
-"""Cells: disjoint parts of the domain. No data in here.
+"""Describe disjoint parts of the domain. No data in here.
 
 A :class:`Cells` object is a partition of (a part of) the domain, held as a decision tree in flat
 arrays: every point of the domain reaches exactly one leaf, and a leaf belongs to at most one cell.
@@ -94,12 +94,12 @@ class Split:
 
     @classmethod
     def multiway(cls, schema: Schema, attribute: str) -> Split:
-        """Return one child per value."""
+        """Return the split with one child per value."""
         return cls(attribute, tuple(range(domain_size(schema, attribute))))
 
     @classmethod
     def value(cls, schema: Schema, attribute: str, code: int) -> Split:
-        """Return one value (child 1) against the rest (child 0)."""
+        """Return the split of one value (child 1) against the rest (child 0)."""
         size = domain_size(schema, attribute)
         if size < 2 or code not in range(size):
             raise QuestionError(
@@ -110,7 +110,7 @@ class Split:
 
     @classmethod
     def threshold(cls, schema: Schema, attribute: str, code: int) -> Split:
-        """Codes of at least ``code`` (child 1) against smaller ones (child 0)."""
+        """Return the split of codes from ``code`` on (child 1) against smaller ones (child 0)."""
         size = domain_size(schema, attribute)
         if code not in range(1, size):
             raise QuestionError(
@@ -139,7 +139,7 @@ class Cells:
 
     @classmethod
     def everything(cls, schema: Schema) -> Cells:
-        """Return one cell: the whole domain."""
+        """Return the whole domain as one cell."""
         return cls._from_lists(schema, [-1], [0], [], [0], 1)
 
     @classmethod
@@ -254,7 +254,7 @@ class Cells:
         self._prove()
 
     def _prove(self) -> None:
-        """That this is a tree: inner nodes point forward only, so every walk ends in exactly one
+        """Raise unless this is a tree: inner nodes point forward only, so every walk ends in one
         leaf.
         """
         n_nodes = len(self.attribute)
@@ -359,7 +359,7 @@ def _labels(schema: Schema, condition: Condition) -> list[str]:
 
 
 def check_split(schema: Schema, split: Split) -> None:
-    """Raise unless the split says a child for each value of its attribute."""
+    """Raise unless the split names a child for each value of its attribute."""
     size = domain_size(schema, split.attribute)
     if len(split.branch) != size:
         raise QuestionError(

@@ -1,6 +1,8 @@
-"""Questions: how many rows of each class fall into the cells of some partitions. No data in here.
+"""Describe what is counted or summed: partitions of the domain, and row scores. No data in here.
 
-Cells within a partition are disjoint; partitions may overlap.
+A :class:`Question` asks how many rows of each class fall into the cells of some partitions. Cells
+within a partition are disjoint; partitions may overlap. A :class:`RowScore` is a bounded integer
+score of a row, for noisy sums.
 """
 
 from __future__ import annotations
@@ -93,17 +95,17 @@ class Question:
 
     @classmethod
     def of(cls, cells: Cells) -> Question:
-        """Class counts of one partition."""
+        """Return the question for the class counts of one partition."""
         return cls((Partition(cells),))
 
     @classmethod
     def forest(cls, forest: Sequence[Cells]) -> Question:
-        """Class counts of several partitions."""
+        """Return the question for the class counts of several partitions."""
         return cls(tuple(Partition(cells) for cells in forest))
 
     @classmethod
     def level(cls, cells: Cells, attributes: Iterable[str]) -> Question:
-        """Value-by-class counts of each attribute in each cell."""
+        """Return the question for the value-by-class counts of each attribute in each cell."""
         return cls(tuple(Partition(cells, by=name) for name in attributes))
 
     @property
@@ -135,8 +137,6 @@ class Question:
 def _format_count(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
-
-# A bounded integer score of a row, for noisy sums.
 
 MAX_SCORE = 1 << 31
 

@@ -1,4 +1,4 @@
-"""Routing: the node that each row reaches in each tree.
+"""Route rows down trees: find the node that each row reaches in each tree.
 
 This is the only walk of rows down trees: predictions, counts and scores all use it.
 

@@ -1,5 +1,6 @@
-"""The walk of many rows (:mod:`privet.domain.routing`), compiled by Numba. The loops run without
-the interpreter lock.
+"""Compiled loops that walk many rows down trees (:mod:`privet.domain.routing`).
+
+They run without the interpreter lock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Schema: everything that is public about a table, and nothing else."""
+"""Declare everything that is public about a table, and nothing else."""
 
 from __future__ import annotations
 
@@ -117,7 +117,9 @@ class Schema:
         object.__setattr__(self, "label", label)
 
     def __eq__(self, other: object) -> bool:
-        """Return the same domain, in the same order, and the same owner-side facts."""
+        """Return whether both have the same domain, in the same order, and the same owner-side
+        facts.
+        """
         facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
         return isinstance(other, Schema) and all(
             getattr(self, fact) == getattr(other, fact) for fact in facts
@@ -169,8 +171,9 @@ class Schema:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def declare(self, **facts: Any) -> Schema:
-        """Return the same domain with other owner-side facts: ``n_rows``, ``person``,
-        ``rows_per_person``, ``neighbours``.
+        """Return the same domain with other owner-side facts.
+
+        These are ``n_rows``, ``person``, ``rows_per_person`` and ``neighbours``.
         """
         allowed = {"n_rows", "person", "rows_per_person", "neighbours"}
         if unknown := set(facts) - allowed:
@@ -260,7 +263,7 @@ class Schema:
             raise SchemaError(f"schema file {path} holds a number of too many digits") from None
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write a schema file. An existing file is replaced as a whole or not at all."""
+        """Write a schema file atomically: an existing file is replaced as a whole or not at all."""
         try:
             write_atomically(
                 path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,9 +1,11 @@
-"""TreeSpace: a public set of labelled trees with a prior, to draw one from. No data in here.
+"""Describe a public set of labelled trees with a prior, to draw one from. No data in here.
 
-A tree of the space is made top down. A node has a label: the parent's with chance ``keep``,
-otherwise any class alike (at the root: any class alike). A node above the depth limit is split with
-chance ``split``, if some split separates the values that are still possible there: an attribute is
-drawn (all alike), then one of its splits (all alike).
+A tree of the space is made top down. A node has a label: the parent's with probability ``keep``,
+otherwise a uniformly random class (at the root: a uniformly random class). A node above the depth
+limit is split with probability ``split``, if some split separates the values that are still
+possible there: an attribute is drawn uniformly, then one of its splits uniformly.
+
+:func:`all_splits` and its siblings list the splits that a space may use.
 """
 
 from __future__ import annotations
@@ -233,8 +235,9 @@ class TreeSpace:
 
 
 def find_widest_split(n_classes: int, keep: float = 0.5) -> int:
-    """Return the most children that a split may have, so that no product over leaves comes near the
-    end of floating point.
+    """Return the most children that a split may have.
+
+    More could bring a product over leaves near the end of floating point.
     """
     return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
 
@@ -251,11 +254,13 @@ def separates(mask: BitMask, split: Split) -> bool:
     return len(child_masks(mask, split)) > 1
 
 
-# -- public ways to split --------------------------------------------------------------------------
+# -- public ways to split --
 
 
 def all_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart, and each against the rest.
+    """Return every kind of split.
+
+    Categorical attributes: all values apart, and each against the rest.
 
     Ordered ones: every threshold, groups, all values apart.
     """
@@ -271,7 +276,7 @@ def all_splits(schema: Schema) -> list[Split]:
 
 
 def binary_and_coarse_splits(schema: Schema) -> list[Split]:
-    """As :func:`all_splits`, without all values apart where the attribute is ordered."""
+    """Return :func:`all_splits`, without all values apart where the attribute is ordered."""
     found = []
     for name in schema.names:
         if _is_ordered(schema, name):
@@ -282,7 +287,9 @@ def binary_and_coarse_splits(schema: Schema) -> list[Split]:
 
 
 def coarse_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart.
+    """Return few splits per attribute, for large tables and deep trees.
+
+    Categorical attributes: all values apart.
 
     Ordered ones: groups only. For large tables and deep trees.
     """
@@ -297,7 +304,7 @@ def coarse_splits(schema: Schema) -> list[Split]:
 
 
 def multiway_splits(schema: Schema, name: str) -> list[Split]:
-    """Return all values of an attribute apart, unless there are too many."""
+    """Return the split of all values of an attribute apart, unless there are too many."""
     return (
         [Split.multiway(schema, name)]
         if schema.attributes[name].size <= find_widest_split(schema.n_classes)
@@ -306,7 +313,9 @@ def multiway_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
-    """Return each value of an attribute against the others, unless there are too many."""
+    """Return the splits of each value of an attribute against the others, unless there are too
+    many.
+    """
     size = schema.attributes[name].size
     return (
         [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
@@ -314,8 +323,9 @@ def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def threshold_splits(schema: Schema, name: str) -> list[Split]:
-    """Return every threshold of an ordered attribute (evenly chosen ones of very many); missing
-    entries are a child of their own.
+    """Return the splits at every threshold of an ordered attribute.
+
+    Of very many thresholds, evenly chosen ones. Missing entries are a child of their own.
     """
     bins, missing = _bins_and_missing(schema, name)
     parts = min(bins, MAX_APART)
@@ -327,8 +337,9 @@ def threshold_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def grouped_splits(schema: Schema, name: str) -> list[Split]:
-    """Four and eight groups of neighbouring bins, where there are more bins than that; missing
-    entries apart.
+    """Return splits into four and eight groups of neighbouring bins, missing entries apart.
+
+    Only where there are more bins than that.
     """
     bins, missing = _bins_and_missing(schema, name)
     return [
@@ -349,7 +360,7 @@ def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
 
 
 def _drop_duplicate_splits(splits: Iterable[Split]) -> list[Split]:
-    """Without splits that say the same, or nothing."""
+    """Return the splits without those that say the same, or nothing."""
     seen: dict[tuple[str, frozenset[BitMask]], Split] = {}
     for one in splits:
         if one.n_children > 1:

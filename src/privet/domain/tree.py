@@ -1,5 +1,6 @@
-"""Tree: the released data structure. Structure and (noisy) class counts; it predicts, and knows no
-mechanism and no data.
+"""Hold a released tree: its structure and its (noisy) class counts.
+
+A tree predicts, and knows no mechanism and no data.
 """
 
 from __future__ import annotations
@@ -90,8 +91,9 @@ class Tree:
     def children(
         self, node: int, *, possible_only: bool = False
     ) -> list[tuple[int, tuple[int, ...]]]:
-        """Return the children of a node, each with the codes that lead to it; for people, only
-        those that the tests above leave possible.
+        """Return the children of a node, each with the codes that lead to it.
+
+        For people, only those that the tests above leave possible.
         """
         attribute = int(self.cells.attribute[node])
         if attribute < 0:
@@ -154,7 +156,7 @@ def node_counts(cells: Cells, leaf_counts: npt.NDArray[Any]) -> Floats:
 
 
 def sum_upwards(cells: Cells, values: Floats) -> Floats:
-    """Return values of the nodes, each plus those of all nodes below it."""
+    """Return the values of the nodes, each plus those of all nodes below it."""
     total = np.array(values, dtype=np.float64)
     for nodes in cells.levels[:0:-1]:
         np.add.at(total, cells.parents[nodes], total[nodes])
@@ -162,8 +164,9 @@ def sum_upwards(cells: Cells, values: Floats) -> Floats:
 
 
 def domain_shares(cells: Cells) -> Floats:
-    """Return the part of the domain's points that reaches each node, all values of an attribute
-    being equally likely.
+    """Return the share of the domain's points that reaches each node.
+
+    All values of an attribute are taken as equally likely.
     """
     shares = np.zeros(len(cells.attribute))
     shares[0] = 1.0

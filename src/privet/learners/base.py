@@ -1,4 +1,4 @@
-"""What all estimators share: the scikit-learn contract on one side, a curator on the other."""
+"""Define what all estimators share: scikit-learn's contract on one side, a curator on the other."""
 
 from __future__ import annotations
 
@@ -211,7 +211,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
     def score_from(self, curator: AnyCurator, epsilon: Number) -> Evaluation:
-        """Private evaluation: a noisy confusion matrix through a curator, with intervals.
+        """Measure the accuracy privately: a noisy confusion matrix through a curator, with
+        intervals.
 
         Charged to its ledger.
         """
@@ -280,7 +281,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise SchemaError(f'schema must be a Schema, "from-data" or None, got {self.schema!r}')
 
     def _align_columns(self, X: Any, y: Any) -> tuple[Any, Any]:  # noqa: N803
-        """More rows of the columns that the first ones had."""
+        """Return more rows in the columns that the first ones had."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -308,5 +309,5 @@ def measure_rows(curator: AnyCurator, spending: Spending) -> float:
 
 
 def _label_type(schema: Schema) -> type | None:
-    """Mixed labels stay what they are."""
+    """Return the type of an array of labels: object for mixed ones, which stay what they are."""
     return object if len({type(label) for label in schema.classes}) > 1 else None

@@ -1,5 +1,6 @@
-"""How the default learner spends epsilon, by a public rule: from the number of rows (declared or
-paid for), domain sizes and epsilon.
+"""Choose how the default learner spends epsilon, by a public rule.
+
+The rule looks at the number of rows (declared or paid for), domain sizes and epsilon only.
 """
 
 from __future__ import annotations
@@ -81,8 +82,9 @@ def recipe_for(
     depth: int | None = None,
     additive: bool = True,
 ) -> Recipe:
-    """Return the recipe for a table of about ``n_rows`` rows; ``rounds`` and ``depth`` are taken as
-    they are where given.
+    """Return the recipe for a table of about ``n_rows`` rows.
+
+    ``rounds`` and ``depth`` are taken as they are where given.
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
@@ -159,8 +161,9 @@ def strength_of(rounds: int) -> float:
 def _list_candidates(
     schema: Schema, n_rows: float, evidence: float, rounds: int, *, small: bool
 ) -> tuple[list[tuple[int, ListSplits]], ListSplits]:
-    """Depths and splits above the last level, the most wanted first, and the splits of the last
-    level.
+    """Return depths and splits above the last level, and the splits of the last level.
+
+    The most wanted come first.
     """
     k = len(schema.sizes)
     inner, last = all_splits, all_splits
@@ -199,8 +202,9 @@ def _first_that_fits(
     effort: float,
     split: float,
 ) -> TreeSpace:
-    """Return the first space that is small enough, and quick enough where it is deeper than 2 or
-    each row is in very many tables.
+    """Return the first space that is small enough, and quick enough.
+
+    Time counts where it is deeper than 2 or each row is in very many tables.
     """
     for depth, inner in candidates:
         space = TreeSpace(
@@ -232,8 +236,10 @@ def _choose_rounds(
 
 
 def _binary_depth(schema: Schema, evidence: float) -> int:
-    """Return one level more for each doubling of the evidence beyond what one choice of split and
-    labels needs.
+    """Return the depth of two-way trees that the evidence allows.
+
+    One level more for each doubling of the evidence beyond what one choice of split and labels
+    needs.
     """
     choice = 2.5 * math.log(max(2, len(all_splits(schema)) * schema.n_classes))
     return max(1, math.floor(math.log2(max(1.0, evidence / choice))))
@@ -258,7 +264,7 @@ def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) ->
 
 
 def _drop_wide_splits(schema: Schema, splits: list[Split]) -> list[Split]:
-    """Without splits that have too many children."""
+    """Return the splits without those that have too many children."""
     return [one for one in splits if one.n_children <= find_widest_split(schema.n_classes)]
 
 

@@ -1,4 +1,4 @@
-"""Where randomness comes from: the operating system's cryptographic generator, and nothing else.
+"""Get randomness from the operating system's cryptographic generator, and nowhere else.
 
 A seed would let anyone strip the noise off again. So a seeded source exists for tests alone: it
 must be unlocked by name, and everything that is drawn from it is marked ``private: false``.
@@ -83,8 +83,9 @@ class SeededBits:
 
 
 def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Exactly uniform integers in ``[0, bound)``, one per bound, by rejection. Bounds are 1 to
-    2**63.
+    """Draw exactly uniform integers in ``[0, bound)``, one per bound, by rejection.
+
+    Bounds are 1 to 2**63.
     """
     masks = bounds - np.uint64(1)
     for shift in (1, 2, 4, 8, 16, 32):
@@ -99,8 +100,9 @@ def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.
 
 
 def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
-    """Return an exactly uniform permutation of ``0 .. count - 1``: the order of random words, drawn
-    again until no two are equal.
+    """Draw an exactly uniform permutation of ``0 .. count - 1``.
+
+    It is the order of random words, drawn again until no two are equal.
     """
     while True:
         words = bits.words(count) if count > 1 else np.zeros(count, dtype=np.uint64)
@@ -111,7 +113,7 @@ def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
 
 
 def uniform_int(bits: Bits, bound: int) -> int:
-    """Return an exactly uniform integer in ``[0, bound)`` for a bound of any size."""
+    """Draw an exactly uniform integer in ``[0, bound)``, for a bound of any size."""
     length = (bound - 1).bit_length()
     n_words = max(1, -(-length // 64))
     while True:

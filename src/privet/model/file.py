@@ -1,5 +1,4 @@
-"""The model file: compact JSON whose last entry is a checksum of everything before it. Data only,
-never code.
+"""Write and read the model file: compact JSON that ends with a checksum. Data only, never code.
 
 The checksum is the SHA-256 of the object without its last entry, byte for byte as it stands in the
 file, so that every changed byte is noticed whatever wrote the file. It guards against damage, not
@@ -32,7 +31,7 @@ _SEALED = len(_SEAL) + 64 + len(b'"}')
 
 
 def write_model(model: Model, path: str | PathLike[str]) -> None:
-    """Write a model file. An existing file is replaced as a whole or not at all.
+    """Write a model file atomically: an existing file is replaced as a whole or not at all.
 
     The same model gives the same bytes. What could not be read back is not written.
     """
@@ -55,7 +54,7 @@ def read_model(path: str | PathLike[str]) -> Model:
 
 
 def parse(data: bytes) -> Model:
-    """Return the model in these bytes, or :class:`Damaged`."""
+    """Return the model in these bytes, or raise :class:`Damaged`."""
     try:
         return from_document(unseal(data, "model", *VERSIONS))
     except RecursionError:
@@ -73,7 +72,7 @@ def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") ->
 def read_sealed(
     path: str | PathLike[str], parsed: Callable[[bytes], Parsed], kind: str = "model"
 ) -> Parsed:
-    """Return what a parser makes of a sealed file, or :class:`ModelError`."""
+    """Return what a parser makes of a sealed file, or raise :class:`ModelError`."""
     try:
         with Path(path).open("rb") as handle:
             data = handle.read(MAX_BYTES + 1)
@@ -92,7 +91,7 @@ def seal(document: dict[str, Any]) -> bytes:
 
 
 def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
-    """Return the document in these bytes, without its checksum; or :class:`Damaged`."""
+    """Return the document in these bytes, without its checksum; or raise :class:`Damaged`."""
     require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
     document = _loads(data)
     require(
@@ -142,7 +141,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _explain_error(error: OSError | ValueError) -> str:
-    """Return a path with a NUL in it is a ValueError."""
+    """Return what went wrong, in words.
+
+    A path with a NUL in it is a ValueError.
+    """
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

@@ -1,8 +1,18 @@
-"""Leaf vectors: the noisy class counts of a forest's leaves as they were released, batch by batch.
+"""Hold the noisy class counts of a forest's leaves, batch by batch, and make trees of them.
 
 The counts of one structure from several batches of rows can be added up later, by anybody: from new
 rows (an update) or from other tables (horizontal partitions; Jagannathan, Pillaipakkamnatt and
-Wright 2012, sections 5.2 and 5.3). No data in here.
+Wright 2012, sections 5.2 and 5.3). No data in here: everything is post-processing of released
+numbers, and costs nothing.
+
+1. :func:`weigh_batches` decides how batches weigh, and how strongly leaves are shrunk.
+2. :func:`trees_from` sums the batches up, and shrinks each tree.
+3. :func:`explain_wear` says when a model should be retrained.
+
+**Shrinkage** (:func:`shrink_tree`). A leaf's noisy class counts are mostly noise where few rows
+are. Its class shares are therefore drawn towards those of its parent, which are drawn towards its
+own parent's, as if the parent had contributed ``strength`` standard deviations of the node's noise
+as rows of its own. Shares are taken of non-negative counts.
 """
 
 from __future__ import annotations
@@ -148,8 +158,9 @@ class Evidence:
 
 
 def structure_fingerprint(forest: Sequence[Cells]) -> str:
-    """SHA-256 of a forest's structures and their schema's domain: equal if and only if leaf vectors
-    can be added.
+    """Return the SHA-256 of a forest's structures and their schema's domain.
+
+    It is equal if and only if leaf vectors can be added.
     """
     sizes = forest[0].schema.sizes
     trees = []
@@ -166,12 +177,7 @@ def structure_fingerprint(forest: Sequence[Cells]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# Post-processing that pays nothing: thin nodes borrow from their ancestors.
-#
-# A leaf's noisy class counts are mostly noise where few rows are. Its class shares are therefore
-# drawn towards those of its parent, which are drawn towards its own parent's, as if the parent
-# had contributed ``strength`` standard deviations of the node's noise as rows of its own. Shares
-# are taken of non-negative counts.
+# -- shrinkage of class shares towards those of the ancestors --
 
 #: How many standard deviations of noise an ancestor's shares weigh. Fixed before any data was seen
 #: by a learner.
@@ -219,8 +225,7 @@ def _n_leaves(cells: Cells) -> Floats:
     return sum_upwards(cells, (cells.attribute < 0).astype(np.float64))
 
 
-# From released leaf vectors to trees: weighted sums of the batches, then shrinkage. Post-
-# processing: it pays nothing.
+# -- from leaf vectors to trees: weighted sums of the batches, then shrinkage --
 
 
 def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
@@ -234,8 +239,7 @@ def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
     )
 
 
-# How batches of leaf counts weigh, how much thin leaves borrow, when to build anew. From released
-# numbers only: it pays nothing.
+# -- how batches weigh, how strongly leaves are shrunk, when to retrain --
 
 #: Thin leaves borrow at most so many times as much where noise dominates. Chosen on public data
 #: sets.
@@ -247,7 +251,7 @@ MOST_WEIGHT = 10.0
 def weigh_batches(
     batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-noise"
 ) -> Evidence:
-    """Return the evidence of some batches.
+    """Return the evidence of some batches: how they weigh, and how strongly leaves are shrunk.
 
     By noise: if all batches are samples of one population, a leaf of share q has about n q rows of
     a batch of n rows, with sampling variance n q and noise of variance s^2. The weighted sum has
@@ -288,8 +292,9 @@ def weigh_batches(
 
 
 def estimate_sizes(batches: Sequence[Batch]) -> list[float]:
-    """About how many rows each batch has: noisy numbers, drawn towards their mean as far as noise
-    explains how they differ.
+    """Estimate how many rows each batch has.
+
+    Noisy numbers are drawn towards their mean as far as noise explains how they differ.
 
     A normal model with a variance between batches that is estimated by moments (DerSimonian and
     Laird 1986). Without it, equal batches would weigh differently by chance.
@@ -308,7 +313,7 @@ def estimate_sizes(batches: Sequence[Batch]) -> list[float]:
 
 
 def explain_wear(evidence: Evidence) -> str:
-    """Return why a model should be built anew; empty where it should not.
+    """Return why the model should be retrained, or an empty string.
 
     Noise adds up with every batch. It has outgrown the counts where its deviation exceeds their
     strength; building anew helps where that would have no more noise even at half the epsilon of

@@ -1,5 +1,6 @@
-"""Model: what is released. Trees, how they combine, and the privacy statement; it predicts without
-the data.
+"""Hold what is released: trees, how they combine, and the privacy statement.
+
+A model predicts without the data.
 """
 
 from __future__ import annotations
@@ -96,8 +97,9 @@ class Model:
         return same and len(evidence.batches) == len(self.privacy.leaves)
 
     def importances(self) -> Floats:
-        """Return how much each attribute explains, over all trees, from what is released only; adds
-        up to 1.
+        """Return how much each attribute explains, over all trees; adds up to 1.
+
+        From what is released only.
 
         For counts it is the drop in Gini impurity at the attribute's splits. Scores are no counts:
         there it is the variance over the public domain, all its points equally likely, that the
@@ -117,8 +119,9 @@ class Model:
         return total / total.sum() if total.sum() > 0 else total
 
     def contributions(self, tree: Tree) -> Floats:
-        """Return what each node of a tree adds to the sum over trees: counts, class shares, one
-        vote, or scores.
+        """Return what each node of a tree adds to the sum over trees.
+
+        Counts, class shares, one vote, or scores.
 
         Where tables with different attributes were joined, a tree that cannot even answer its first
         test leaves the answer to the trees that can: its root speaks so softly that it is heard

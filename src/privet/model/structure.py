@@ -1,4 +1,4 @@
-"""One tree as it stands in a model file.
+"""Write and read one tree of a model file, and check what its kind promises.
 
 ``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for
 each inner node in turn, the node that each code leads to. ``counts``: the class counts of each
@@ -6,6 +6,10 @@ node, or its class scores where the model adds up scores; they are left out wher
 leaves stand elsewhere (:mod:`~privet.model.document`). Where a node's branches start and which cell
 a leaf is follow from these, so they are not written; a tree that was read has one cell per leaf, in
 the order of its leaves.
+
+Whoever makes a tree states its kind (:data:`~privet.domain.tree.TreeKind`). A model checks the
+statement, so that a card or a picture can rely on it; a file could state anything. Files of 0.1 do
+not state kinds: they are guessed.
 """
 
 from __future__ import annotations
@@ -23,11 +27,11 @@ from privet.domain.cells import MAX_NODES, Cells
 from privet.domain.tree import MAX_HEIGHT, Tree, TreeKind
 from privet.errors import QuestionError
 
-# What raises the one error of model files inside.
-
 
 class Damaged(ValueError):
-    """What a document is not.
+    """A document is not what it should be.
+
+    Turned into a :class:`~privet.errors.ModelError` where the path is known.
 
     Turned into a :class:`~privet.errors.ModelError` where the path is known.
     """
@@ -49,15 +53,16 @@ _TREE_KEYS = _STRUCTURE_KEYS | {"counts"}
 
 
 def tree_to(tree: Tree) -> dict[str, Any]:
-    """Return the entry of one tree. Nodes that no value reaches are left out."""
+    """Return one tree as JSON. Nodes that no value reaches are left out."""
     kept = _find_reachable_nodes(tree.cells)
     counts = [[short_number(count) for count in line] for line in tree.counts[kept].tolist()]
     return {**_structure_to(tree.cells, kept), "counts": counts}
 
 
 def structure_to(cells: Cells) -> dict[str, Any]:
-    """Return the entry of a structure whose leaves are counted elsewhere, in the order of its
-    cells. Every node must be reached.
+    """Return a structure whose leaves are counted elsewhere as JSON, in the order of its cells.
+
+    Every node must be reached.
     """
     leaves = cells.cell[cells.attribute < 0]
     kept = _find_reachable_nodes(cells)
@@ -81,7 +86,7 @@ def _structure_to(cells: Cells, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
 def tree_from(
     schema: Schema, data: Any, number: int, largest: int = LARGEST, kind: TreeKind = "counts"
 ) -> Tree:
-    """Return the tree of an entry, or :class:`Damaged`.
+    """Return the tree of an entry, or raise :class:`Damaged`.
 
     No count, or score, may be larger than ``largest``.
     """
@@ -92,7 +97,7 @@ def tree_from(
 
 
 def structure_from(schema: Schema, data: Any, number: int) -> Cells:
-    """Return the structure of an entry without counts, or :class:`Damaged`."""
+    """Return the structure of an entry without counts, or raise :class:`Damaged`."""
     try:
         require(
             isinstance(data, dict) and set(data) == _STRUCTURE_KEYS,
@@ -109,7 +114,7 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
 
 
 def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
-    """Return the whole class counts of so many leaves, or :class:`Damaged`."""
+    """Return the integer class counts of so many leaves, or raise :class:`Damaged`."""
     counts = _check_counts(value, n_lines, n_classes, LARGEST)
     require(
         all(type(count) is int for line in value for count in line),
@@ -119,7 +124,7 @@ def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
 
 
 def short_number(value: float) -> int | float:
-    """Return a whole number without its point; any other float as it is.
+    """Return a whole float as an integer; any other float as it is.
 
     Both read back as the same float.
     """
@@ -201,10 +206,7 @@ def _find_reachable_nodes(cells: Cells) -> npt.NDArray[np.bool_]:
         reached = still
 
 
-# What the kinds of trees promise about their numbers, and what files of 0.1 do not say.
-#
-# Whoever makes a tree states its kind (:data:`~privet.domain.tree.TreeKind`). A model checks the
-# statement, so that a card or a picture can rely on it; a file could state anything.
+# -- what the kinds of trees promise about their numbers --
 
 
 def check_kinds(trees: Sequence[Tree], *, scores: bool) -> None:

@@ -1,4 +1,4 @@
-"""Query: a question about a table, as an object.
+"""Define a query: a question about a table, as an object.
 
 A query knows everything about itself: what it may be asked about, its kind of release (which owns
 sensitivity, cost and noise), how it reads the exact numbers, how it describes itself, and its JSON.
@@ -73,7 +73,7 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def plain(self, schema: Schema) -> Self:
-        """Return a copy of plain types that nobody else holds, or an error that says what is wrong.
+        """Return a copy of plain types that nobody else holds; raise where something is wrong.
 
         Looks at public facts only, and runs before anything is charged.
         """
@@ -117,11 +117,11 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def answer(self, released: Any, terms: Answer) -> A:
-        """Return what leaves, from what the mechanism let out."""
+        """Return the answer that leaves, from what the mechanism released."""
 
     @abstractmethod
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> A:
-        """Return an answer that was sent or recorded. Raises where it is not one to this query."""
+        """Return an answer that was sent or recorded; raise unless it is one to this query."""
 
     @abstractmethod
     def to_json(self) -> Json:
@@ -140,7 +140,7 @@ class Query(ABC, Generic[A]):
 
 
 class NotTheAnswer(ValueError):
-    """What a reply is not."""
+    """A reply is no answer to what was asked."""
 
 
 def expect(holds: bool, what: str) -> None:
@@ -184,8 +184,9 @@ MAX_WORDS = 500
 
 
 def question_in_words(query: Query[Any]) -> str:
-    """Return what a checked query asks, in labels, on one line of bounded length; empty where that
-    says no more than its description.
+    """Return what a checked query asks, in labels, on one line of bounded length.
+
+    Empty where that says no more than its description.
     """
     said = query.spell_out()
     if said == query.describe():
@@ -215,7 +216,7 @@ def queries() -> dict[str, type[Query[Any]]]:
 
 
 def check_mechanism(mechanism: object) -> Selection:
-    """Return the name of a mechanism of private selection."""
+    """Return the name of a mechanism of private selection; raise for any other."""
     if type(mechanism) is str and mechanism in get_args(Selection):
         return mechanism  # type: ignore[return-value]
     allowed = " or ".join(map(repr, get_args(Selection)))
@@ -225,7 +226,7 @@ def check_mechanism(mechanism: object) -> Selection:
 MECHANISM = Field(OneOf(get_args(Selection)), description="How the choice is drawn.")
 
 
-# Measurement: what all queries share whose answer is noisy tables.
+# -- what all queries share whose answer is noisy tables --
 
 #: What never leaves a curator by HTTP is an exact count.
 NOISES = ("discrete-laplace", "discrete-gaussian")
@@ -251,7 +252,7 @@ class Measurement(Query[Numbers]):
 
 
 def read_numbers(kind: Measures, data: Mapping[str, Any], terms: Answer) -> Numbers:
-    """Noisy tables of these shapes, from a reply."""
+    """Return noisy tables of these shapes, from a reply."""
     for table in data["tables"]:
         expect(set(map(type, table["numbers"])) <= {int}, "noisy numbers must be whole")
     tables = tuple(

@@ -1,5 +1,6 @@
-"""What may be asked about: plain types of the same domain only. A subclass could look at rows, or
-change after it was checked.
+"""Check what may be asked about: only plain types of the same domain.
+
+A subclass could look at rows, or change after it was checked.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def is_same_domain(theirs: Schema, ours: Schema) -> bool:
 def check_question(
     schema: Schema, asked: Question | Cells | Sequence[Cell | Mapping[str, Any]]
 ) -> Question:
-    """Return a question of plain types about this schema."""
+    """Return a question of plain types about this schema; raise for anything else."""
     if not isinstance(asked, Question):
         asked = Question.of(check_cells(schema, asked))
     # A subclass could change its arrays between the check and the count, or look at what it is
@@ -87,8 +88,9 @@ def find_depth(trees: Iterable[Cells]) -> int:
 def check_expected_tables(
     question: Question, expected: Sequence[npt.ArrayLike]
 ) -> list[npt.NDArray[np.int64]]:
-    """Return what is expected of each partition, as plain tables of bounded whole numbers that
-    nobody else holds.
+    """Return what is expected of each partition.
+
+    Plain tables of bounded integers that nobody else holds.
     """
     tables = list(expected)
     if len(tables) != len(question.partitions):
@@ -122,7 +124,7 @@ def _check_expected_table(
 
 
 def check_handicaps(question: Question, handicaps: Sequence[int] | None) -> list[int]:
-    """Return one plain whole number per partition."""
+    """Return one plain integer per partition; raise for anything else."""
     listed = [0] * len(question.partitions) if handicaps is None else list(handicaps)
     if len(listed) != len(question.partitions):
         raise QuestionError(
@@ -151,7 +153,7 @@ def check_model(schema: Schema, model: Model) -> None:
 def check_candidates(
     schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
 ) -> tuple[Split, ...] | tuple[tuple[Split, ...], ...]:
-    """Splits that all cells share, or those of each cell, of plain types.
+    """Return splits that all cells share, or those of each cell, of plain types.
 
     What all cells share is checked once: there may be billions of cells that nobody will count.
     """

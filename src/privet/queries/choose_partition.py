@@ -1,4 +1,4 @@
-"""ChoosePartition: the partition whose counts are about farthest from what is expected of them."""
+"""Choose the partition whose counts are about farthest from what is expected of them."""
 
 from __future__ import annotations
 

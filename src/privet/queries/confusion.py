@@ -1,4 +1,4 @@
-"""Confusion: the noisy confusion matrix of a released model."""
+"""Measure the noisy confusion matrix of a released model."""
 
 from __future__ import annotations
 
@@ -89,8 +89,10 @@ def load_of_models(models: Sequence[Model]) -> Load:
 
 
 def model_to(model: Model) -> Json:
-    """Return a model as a file of version 1 has it: a service of 0.1 reads it, too, and predictions
-    do not depend on the kinds of trees, which it leaves out.
+    """Return a model as a file of version 1 has it.
+
+    A service of 0.1 reads it, too, and predictions do not depend on the kinds of trees, which it
+    leaves out.
     """
     try:
         return to_document_of_0_1(model)
@@ -99,7 +101,10 @@ def model_to(model: Model) -> Json:
 
 
 def model_from(document: dict[str, Any]) -> Model:
-    """Return a model as its file has it; a checksum is that of the file, and is not looked at."""
+    """Return the model that a file describes.
+
+    A checksum is that of the file, and is not looked at.
+    """
     document = {key: value for key, value in document.items() if key != "checksum"}
     try:
         return from_document(document)

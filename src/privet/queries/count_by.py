@@ -1,4 +1,4 @@
-"""CountBy: noisy class counts by some attributes, of the rows that meet a condition."""
+"""Count rows by class and some attributes, with noise, where a condition holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DrawTree: a whole labelled tree, by the exponential mechanism."""
+"""Draw a whole labelled tree by the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class DrawTree(Query[Drawn]):
 
 
 def copy_trees(schema: Schema, trees: Sequence[Tree]) -> Sequence[Tree]:
-    """Copies of released trees that nobody else holds, proved anew under this schema."""
+    """Return copies of released trees that nobody else holds, proved anew under this schema."""
     if isinstance(trees, tuple | list) and not trees:
         return ()
     # Numba takes a while to load, and most queries do without.

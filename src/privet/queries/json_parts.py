@@ -1,12 +1,13 @@
-"""What is asked, as JSON, and back.
+"""Write the parts that queries share as JSON, read them, and say what shape they have.
 
 Cells come in one of two forms. A **list** is for people: each cell is an object that says, for some
-attributes, which values are in it; whole numbers are codes, texts are the labels of the schema. A
+attributes, which values are in it; integers are codes, texts are the labels of the schema. A
 **tree** is for programs: ``attribute`` has the position of the attribute that each node tests (-1
 for a leaf), ``branch`` for each inner node in turn the node that each code leads to, ``cell`` the
 cell of each leaf (-1: none), ``n_cells`` how many cells there are.
 
-Reading checks values; kinds and sizes were checked by whoever took the JSON in.
+Reading checks values; kinds and sizes were checked by whoever took the JSON in, against the shapes
+at the end of this module (amounts, names, cells, splits, trees).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MAX_COMPILED = 1 << 16
 
 
 def cells_to(cells: Cells) -> Json:
-    """Cells in the form of a tree. Branches are written in the order of their nodes."""
+    """Return cells in the form of a tree. Branches are written in the order of their nodes."""
     sizes = cells.schema.sizes
     inner = np.flatnonzero(cells.attribute >= 0).tolist()
     branches = [
@@ -66,7 +67,7 @@ def cells_from(
     data: Mapping[str, Any] | Sequence[Cell | Mapping[str, Any]] | None,
     max_nodes: int = MAX_COMPILED,
 ) -> Cells:
-    """Cells from either form; by default one of all rows."""
+    """Return cells from either form; by default one of all rows."""
     if data is None:
         return Cells.everything(schema)
     if not isinstance(data, Mapping):
@@ -92,7 +93,7 @@ def cells_from(
 
 
 def _integer_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
-    """Return numbers of a partition; one that is cut off would be another partition."""
+    """Return the numbers of a partition; one that is cut off would be another partition."""
     given = np.asarray(numbers)
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise QuestionError("a partition must be made of integers of 32 bits")
@@ -140,17 +141,17 @@ def _code_of(schema: Schema, attribute: str, value: object) -> int:
 
 
 def split_to(split: Split) -> Json:
-    """Return a split of one attribute: the child of each code."""
+    """Return a split of one attribute as JSON: the child of each code."""
     return {"attribute": split.attribute, "branch": list(split.branch)}
 
 
 def split_from(data: Mapping[str, Any]) -> Split:
-    """Return a split; that it fits the schema is checked where it is used."""
+    """Return the split that JSON describes; that it fits the schema is checked where it is used."""
     return Split(data["attribute"], tuple(data["branch"]))
 
 
 def question_to(question: Question) -> Json:
-    """Return a question. Partitions of the same cells share them."""
+    """Return a question as JSON. Partitions of the same cells share them."""
     shared: dict[int, int] = {}
     listed: list[Json] = []
     partitions = []
@@ -165,7 +166,10 @@ def question_to(question: Question) -> Json:
 def question_from(
     schema: Schema, cells: Sequence[Any] | None, partitions: Sequence[Mapping[str, Any]] | None
 ) -> Question:
-    """Return a question; without partitions, the class counts of all cells that are listed."""
+    """Return the question that JSON describes.
+
+    Without partitions, it is about the class counts of all cells that are listed.
+    """
     cells = [None] if cells is None else cells
     compiled: list[Cells] = []
     room = MAX_COMPILED
@@ -190,7 +194,9 @@ def question_from(
 
 
 def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[int]) -> Json:
-    """Return what is expected of each partition, its numbers in one line, and the handicaps."""
+    """Return what is expected of each partition as JSON, its numbers in one list, and the
+    handicaps.
+    """
     return {
         "expected": [table.reshape(-1).tolist() for table in expected],
         "handicaps": list(handicaps),
@@ -218,8 +224,9 @@ def expected_from(
 
 
 def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Json:
-    """Candidate splits: listed once, and by their numbers for each cell where cells have lists of
-    their own.
+    """Return candidate splits as JSON.
+
+    Listed once, and by their numbers for each cell where cells have lists of their own.
     """
     shared = [one for one in candidates if isinstance(one, Split)]
     lists = [] if shared else [list(of_cell) for of_cell in candidates]  # type: ignore[arg-type]
@@ -235,7 +242,7 @@ def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Js
 def candidates_from(
     splits: Sequence[Mapping[str, Any]], candidates: Sequence[Sequence[int]] | None
 ) -> list[Split] | list[list[Split]]:
-    """Candidate splits: one list for all cells, or one per cell."""
+    """Return candidate splits: one list for all cells, or one per cell."""
     listed = [split_from(one) for one in splits]
     if candidates is None:
         return listed
@@ -247,13 +254,13 @@ def candidates_from(
 
 
 def space_to(space: TreeSpace) -> Json:
-    """Return a space of trees."""
+    """Return a space of trees as JSON."""
     splits = {name: [split_to(one) for one in getattr(space, name)] for name in ("inner", "last")}
     return {"depth": space.depth, **splits, "split": space.split, "keep": space.keep}
 
 
 def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
-    """Return a space of trees; by default with all splits."""
+    """Return the space of trees that JSON describes; by default with all splits."""
     inner, last = (
         None if data.get(name) is None else tuple(split_from(one) for one in data[name])
         for name in ("inner", "last")
@@ -263,12 +270,12 @@ def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
 
 
 def score_to(score: RowScore) -> Json:
-    """Return a score of rows."""
+    """Return a score of rows as JSON."""
     return {"by": score.by, "score": score.table.tolist()}
 
 
 def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore:
-    """Return a score of rows."""
+    """Return the score of rows that JSON describes."""
     if by is not None:
         domain_size(schema, by)
     try:
@@ -279,12 +286,12 @@ def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore
 
 
 def trees_to(trees: Sequence[Tree]) -> list[Json]:
-    """Released trees of scores."""
+    """Return released trees of scores as JSON."""
     return [tree_to(tree) for tree in trees]
 
 
 def trees_from(schema: Schema, data: Sequence[Mapping[str, Any]]) -> list[Tree]:
-    """Released trees of scores."""
+    """Return the released trees of scores that JSON describes."""
     try:
         return [
             tree_from(schema, dict(tree), number, LARGEST_SCORE, "scores")
@@ -294,7 +301,7 @@ def trees_from(schema: Schema, data: Sequence[Mapping[str, Any]]) -> list[Tree]:
         raise QuestionError(str(problem)) from None
 
 
-# Shapes of the parts that queries share: amounts, names, cells, splits, trees.
+# -- shapes --
 
 #: Most nodes of one partition, and of all in one request.
 MAX_REQUEST_NODES = 1 << 18

@@ -1,4 +1,4 @@
-"""Shapes of JSON: what may stand in a query's body, with bounds, and the same as JSON Schema.
+"""Check the shape of JSON: what may stand in a query's body, with bounds, and as JSON Schema.
 
 A shape checks a value that was parsed from JSON and says what is wrong with the first part that
 does not fit. What came is not repeated: a client may have sent what it should not.

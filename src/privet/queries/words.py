@@ -1,4 +1,7 @@
-"""What queries ask about, in the schema's labels: for ledgers and pages. Public facts only."""
+"""Spell out what queries ask about, in the schema's labels. Public facts only.
+
+The words are for ledgers and pages.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ MAX_SPELLED_NODES = 200
 
 
 def spell_cells(cells: Cells) -> str:
-    """Return some cells, such as ``form = complete; form = foster``."""
+    """Return some cells in words, such as ``form = complete; form = foster``."""
     if len(cells) > MOST or len(cells.attribute) > MAX_SPELLED_NODES:
         return f"{len(cells)} cells"
     leaves = cells.cell[cells.cell >= 0]
@@ -50,7 +53,7 @@ def spell_splits(splits: Iterable[Split]) -> str:
 
 
 def spell_models(models: Sequence[Model]) -> str:
-    """Return some models, by learner and release."""
+    """Return the names of some models, by learner and release."""
     return first_of(
         f"{model.learner} ({len(model.trees)} tree{'s' if len(model.trees) > 1 else ''}"
         f"{f', release {model.privacy.display_name}' if model.privacy.display_name else ''})"

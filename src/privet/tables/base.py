@@ -1,5 +1,6 @@
-"""What every source of exact counts is. Nothing in here, or below here, leaves the trust boundary
-unnoised.
+"""Define what every table and every source of exact counts can do.
+
+Nothing in here, or below here, leaves the trust boundary unnoised.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ class CountSource(Protocol):
         """Return the encoded rows, block by block, for what stays inside the boundary."""
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[CountSource]:
-        """Return the rows in disjoint parts, drawn independently at random from a secret key; a
-        person's rows stay together.
+        """Return the rows in disjoint parts.
+
+        Parts are drawn independently at random from a secret key; a person's rows stay together.
         """
 
     def count(self, question: Question) -> Tables:
@@ -37,7 +39,7 @@ class CountSource(Protocol):
         """
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Inside this block all questions see the same rows."""
+        """Let all questions inside this block see the same rows."""
 
 
 class Table(Protocol):
@@ -60,10 +62,13 @@ class Table(Protocol):
         """
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        """How the table fails to fit. For the owner: the answer depends on the rows."""
+        """Return how the table fails to fit.
+
+        For the owner: the answer depends on the rows.
+        """
 
     def source(self, schema: Schema) -> CountSource:
-        """Its exact counts under this schema."""
+        """Return its exact counts under this schema."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +90,7 @@ def split_tables(question: Question, flat: npt.NDArray[np.int64]) -> Tables:
 
 
 def check_totals(tables: Tables, uncovered: Sequence[int], rows: int) -> None:
-    """Every partition must count every row once, in a cell or outside of all cells.
+    """Raise unless every partition counts every row once, in a cell or outside of all cells.
 
     Catches a wrong translation.
     """

@@ -1,4 +1,4 @@
-"""CSV files, read so that one line never changes how another is read.
+"""Read CSV files so that one line never changes how another is read.
 
 A usual CSV reader guesses its dialect from rows, and an unclosed quote makes it swallow the lines
 that follow. Adding one row could then move many others, and the sensitivity that all noise is
@@ -29,8 +29,9 @@ BoundSQL = tuple[str, dict[str, Any]]
 
 
 def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
-    """Return the table, and a question whether some line is no record, each as SQL with its bound
-    values.
+    """Return the table, and a test whether some line is no record.
+
+    Each is SQL with its bound values.
     """
     delim, names = _read_header(path)
     d = re.escape(delim)
@@ -94,7 +95,7 @@ def _read_header(path: Path) -> tuple[str, list[str]]:
 
 
 def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
-    """Return the same, from the first line of a file or stream."""
+    """Return separator and names, from the first line of a file or stream."""
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
         cuts = {delim: next(csv.reader([text], delimiter=delim), []) for delim in ",;\t|"}

@@ -1,4 +1,4 @@
-"""Encoding in SQL: column values to codes, with every name quoted and every value bound.
+"""Encode column values in SQL, with every name quoted and every value bound.
 
 The statements are built from a schema, never from text of an analyst. Parameters are named
 ``$name``.
@@ -36,7 +36,7 @@ class Statement:
     joins: list[str] = field(default_factory=list)
 
     def bind(self, name: str, value: Any) -> str:
-        """Bind a value; the text that stands for it."""
+        """Bind a value, and return the text that stands for it."""
         self.parameters[name] = value
         return f"${name}"
 
@@ -180,8 +180,9 @@ def make_with_clause(tables: list[str]) -> str:
 def structure_problems(
     schema: Schema, kinds: Mapping[str, ValueKind | None], fractions: Container[str]
 ) -> list[tuple[str, What]]:
-    """Return columns that are absent or cannot match, by what the columns of a table hold;
-    ``fractions`` are those of floating point.
+    """Return the columns that are absent or cannot match.
+
+    Judged by what the columns of a table hold; ``fractions`` are those of floating point.
     """
     person = [] if schema.person is None else [schema.person]
     found: list[tuple[str, What]] = []

@@ -1,9 +1,8 @@
-"""Rows grouped by some columns, with the values of another column counted in each group. Exact, and
-for the owner alone.
+"""Group rows that agree in some columns, and count the values of another column in each group.
 
-DuckDB groups files and its own databases; a PostgreSQL server groups its table itself, and the
-groups stream into DuckDB. What Python sees are three arrays of whole numbers. Names of groups and
-values stay in DuckDB until they are looked up.
+The counts are exact, and for the owner alone. DuckDB groups files and its own databases; a
+PostgreSQL server groups its table itself, and the groups stream into DuckDB. What Python sees are
+three arrays of integers. Names of groups and values stay in DuckDB until they are looked up.
 """
 
 from __future__ import annotations
@@ -59,8 +58,9 @@ class EquivalenceClasses:
     _cursor: duckdb.DuckDBPyConnection
 
     def counts(self) -> tuple[Ints, Ints, Ints]:
-        """Return a class, a value that occurs in it, and in how many of its rows: three arrays,
-        with each pair once.
+        """Return a class, a value that occurs in it, and in how many of its rows.
+
+        Three arrays, with each pair once.
         """
         found = execute(
             self._cursor, f"SELECT class, code, n FROM {_NUMBERED}", {}, self.name
@@ -152,8 +152,9 @@ def _check_columns(name: str, columns: list[str], quasi: Sequence[str], sensitiv
 def _counted(
     table: DuckDBTable | PostgresTable, columns: list[str]
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A cursor with the table of counts: the columns as q0, q1, ... and s, and the number of rows
-    that agree in all of them.
+    """Open a cursor with the table of counts.
+
+    It has the columns as q0, q1, ... and s, and the number of rows that agree in all of them.
     """
     aliases = [*(f"q{i}" for i in range(len(columns) - 1)), "s"]
     if isinstance(table, DuckDBTable):

@@ -1,10 +1,13 @@
-"""A question as entry numbers: one statement, and one pass over the rows, for a whole level or
-forest.
+"""Count a whole level or forest in one SQL statement, with one pass over the rows.
 
 The entries of all count tables are numbered in a row. A row of the table falls into one entry of
 each partition: nested CASE expressions find the cell, arithmetic the entry. The numbers of a row
 are unnested from an array, and counted. Engines differ in how they unnest, and in what keeps them
 from computing a cell several times; the expressions are the same.
+
+Where a question is too large for one statement, rows are grouped by their codes.
+:class:`MixedRadix` holds several small codes as few large numbers, so that a database groups by
+them fast and sends little.
 """
 
 from __future__ import annotations
@@ -59,8 +62,9 @@ class Cases:
         return self.nodes <= _MAX_CASE_NODES and self.depth <= _MAX_CASE_DEPTH
 
     def cells(self) -> list[str]:
-        """Return what is selected of the encoded rows, besides the class: the cell in each tree,
-        and the codes that split cells further.
+        """Return what is selected of the encoded rows, besides the class.
+
+        The cell in each tree, and the codes that split cells further.
         """
         schema, by = (
             self._question.schema,
@@ -97,8 +101,9 @@ class Cases:
         return f"SELECT entry, count(*) AS n FROM ({numbered}) AS u GROUP BY entry"
 
     def tables(self, answer: Iterable[list[tuple[Any, ...]] | npt.NDArray[np.int64]]) -> Tables:
-        """Return the count tables from the statement's answer, which comes in blocks: rows of two,
-        or anything that is an array of such rows.
+        """Return the count tables from the statement's answer.
+
+        It comes in blocks: rows of two, or anything that is an array of such rows.
         """
         flat = np.zeros(self._starts[-1] + 1, dtype=np.int64)
         for block in answer:
@@ -154,8 +159,7 @@ def _route_expression(cells: Cells, node: int = 0) -> str:
     return f"CASE {' '.join(tests)} ELSE {_route_expression(cells, most)} END"
 
 
-# Several small codes as few large numbers, so that a database groups by them fast and sends
-# little.
+# -- several small codes as few large numbers --
 
 _MOST = 1 << 62  # what a signed 64-bit number holds without care
 
@@ -211,7 +215,7 @@ class CodeRadix(MixedRadix):
     def rows(
         self, numbers: Sequence[npt.NDArray[np.int64]], weights: npt.NDArray[np.int64]
     ) -> WeightedRows:
-        """Groups of equal rows from their numbers; codes of other attributes are zero."""
+        """Return groups of equal rows from their numbers; codes of other attributes are zero."""
         columns = self.columns(numbers)
         codes = np.zeros((self._width, len(weights)), dtype=np.uint16)
         for a in range(self._width):

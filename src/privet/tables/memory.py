@@ -1,4 +1,4 @@
-"""Counts from a data frame: a matrix of small integers in memory."""
+"""Count the rows of a data frame, held as a matrix of small integers in memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MemoryTable:
         check_structure(schema, self._table, self._y)
 
     def check_reachable(self) -> None:
-        """It is in this process."""
+        """Do nothing: the table is in this process."""
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         return find_problems(schema, self._table, self._y)

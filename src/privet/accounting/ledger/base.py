@@ -1,4 +1,4 @@
-"""What every ledger does.
+"""Define what every ledger does, and how a charge fits its caps.
 
 A ledger knows accounts. Each data set has a cap of its own over all its analysts, so that colluding
 analysts together cannot pass it; an analyst may have a cap as well. A charge must fit into both,
@@ -6,7 +6,8 @@ exactly: amounts are rationals, so the last unit can be spent and not one more.
 
 A charge may carry the key of the request that it pays for. The same key pays once: charging again
 gives the first entry. The answer that was paid for can be recorded with it, once, so that a request
-that is sent again gets the answer that it got before.
+that is sent again gets the answer that it got before. :class:`KeyedLedger` is a ledger as one
+request sees it.
 
 A fit asks many questions. It reserves what they may cost together, under a key, charges each
 question to that reservation, and closes it (:mod:`~privet.accounting.ledger.reservations`). What is
@@ -44,7 +45,9 @@ class Ledger(Protocol):
         """
 
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
-        """Set the cap of a data set unless it has one, in one step; the cap that it has then."""
+        """Set the cap of a data set unless it has one, in one step; return the cap that it has
+        then.
+        """
 
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         """Return the cap, where there is one."""
@@ -160,8 +163,9 @@ class Ledger(Protocol):
         """
 
     def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
-        """Return what was charged and what open reservations can still charge, of one analyst or of
-        all, in the unit of the data set's cap.
+        """Return what was charged and what open reservations can still charge.
+
+        Of one analyst or of all, in the unit of the data set's cap.
         """
 
     def facts(self, dataset: str) -> tuple[str, int] | None:
@@ -173,8 +177,9 @@ class Ledger(Protocol):
         """Return what was charged under this key of the analyst."""
 
     def record(self, number: int, answer: bytes) -> bytes:
-        """Keep the answer that a charge paid for, durably, unless there is one; the answer that is
-        kept then.
+        """Keep the answer that a charge paid for, durably, unless there is one.
+
+        Returns the answer that is kept then.
         """
 
     def answer(self, number: int) -> bytes | None:
@@ -196,10 +201,10 @@ class Ledger(Protocol):
         """Return the analysts that have a cap on a data set."""
 
     def journal(self) -> Iterator[JournalEntry]:
-        """Return all lines, oldest first."""
+        """Return all lines of the journal, oldest first."""
 
     def line(self, number: int) -> JournalEntry | None:
-        """Return one line, where it is there."""
+        """Return the line of this number, or None."""
 
     def books(self) -> Books:
         """Return all that is stored, at one moment."""
@@ -209,7 +214,7 @@ class Ledger(Protocol):
 
 
 def account_digest(identity: str, dataset: str) -> str:
-    """32 hexadecimal digits for the account of a data set in the ledger of this identity."""
+    """Return 32 hexadecimal digits for the account of a data set in the ledger of this identity."""
     return hashlib.sha256(f"{identity}\n{dataset}".encode()).hexdigest()[:32]
 
 
@@ -237,7 +242,7 @@ def check_cost(cost: Cost) -> None:
 
 
 def amount_in(cost: Cost, unit: Unit, dataset: str) -> Fraction:
-    """Return a cost in one unit; raises if it has no finite amount there."""
+    """Return a cost in one unit; raise if it has no finite amount there."""
     amount = cost.amount(unit)
     if amount is None:
         raise PrivacyError(
@@ -255,7 +260,7 @@ def fit_charge(
     analyst: str | None,
     held: Fraction = Fraction(0),
 ) -> Cost:
-    """Return what will have been spent after this charge; raises if it does not fit into the cap.
+    """Return what will have been spent after this charge; raise if it does not fit into the cap.
 
     ``held`` is what others may still charge.
     """
@@ -287,8 +292,9 @@ _DIGITS = 10**300
 
 
 def tidy(amount: Fraction) -> Fraction:
-    """Return an amount; beyond 300 digits rounded up, so that odd fractions of one analyst cannot
-    choke the account.
+    """Return an amount, rounded up beyond 300 digits.
+
+    Otherwise odd fractions of one analyst could choke the account.
     """
     if amount.denominator <= _DIGITS:
         return amount
@@ -354,9 +360,6 @@ def check_name(parameter: str, name: str | None) -> None:
         raise ParameterError(
             f"{parameter} must be a name of 1 to 500 printable characters, got {name!r}"
         )
-
-
-# A ledger as one request sees it.
 
 
 class KeyedLedger:

@@ -1,5 +1,4 @@
-"""The lines of a ledger. Each carries the hash of itself and of the line before, so that none can
-be changed unnoticed.
+"""Chain the lines of a ledger by their hashes, so that none can be changed unnoticed.
 
 A line's hash is SHA-256 over the hash of the line before (for the first: the ledger's identity, 64
 random hexadecimal digits) followed by the line's fields in order, each as ``<bytes of
@@ -8,6 +7,9 @@ history that led to it is still the same.
 
 ``more`` is hashed as the last field where it is not empty. Lines without it, which are all that
 version 0.1 wrote, have the hashes that they always had.
+
+Receipts prove a line to those who hold them. Costs and entries have a JSON form, in which amounts
+are written fractions, so that nothing is rounded on the way.
 """
 
 from __future__ import annotations
@@ -148,8 +150,11 @@ class Books:
         reservations: Iterable[Sequence[Any]] = (),
         facts: Iterable[Sequence[Any]] = (),
     ) -> Books:
-        """From rows of (data set, analyst, unit, amount), of (data set, analyst, epsilon, rho), of
-        reservations with their number first, and of (data set, neighbours, rows per person).
+        """Return the books of stored rows.
+
+        The rows are (data set, analyst, unit, amount) of caps, (data set, analyst, epsilon, rho) of
+        totals, those of reservations with their number first, and (data set, neighbours, rows per
+        person) of facts.
         """
         by_account = {
             (dataset, analyst): f"{unit} {amount}" for dataset, analyst, unit, amount in caps
@@ -245,8 +250,9 @@ def format_particulars(particulars: Mapping[str, Any]) -> str:
 
 
 def parse_particulars(more: str) -> dict[str, Any]:
-    """Return the particulars of a line; a ValueError for text that :func:`written_more` never
-    writes.
+    """Return the particulars of a line.
+
+    Raises ValueError for text that :func:`format_particulars` never writes.
     """
     if more == "":
         return {}
@@ -278,13 +284,14 @@ def new_identity() -> str:
 
 
 def now() -> str:
-    """Return the time in a line."""
+    """Return the current time as a line has it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def current_or_latest_time(latest: str) -> str:
-    """Return the time by which reservations expire: the clock's, but never before the ledger's
-    latest.
+    """Return the time by which reservations expire.
+
+    It is the clock's, but never before the ledger's latest.
     """
     return max(now(), latest)
 
@@ -315,7 +322,7 @@ class Receipt:
 
     @classmethod
     def read(cls, text: str) -> Receipt:
-        """From its text."""
+        """Return the receipt that a text spells."""
         found = re.fullmatch(
             r"privet-receipt-1\.([0-9a-f]{64})\.([0-9]{1,18})\.([0-9a-f]{64})\.([0-9a-f]{64}|)",
             text.strip(),
@@ -328,17 +335,16 @@ class Receipt:
         return cls(found[1], int(found[2]), found[3], found[4])
 
 
-# Costs and ledger entries as JSON, and back. Amounts are written fractions, so that nothing is
-# rounded on the way.
+# -- costs and entries as JSON, and back --
 
 
 def cost_to(cost: Cost) -> Json:
-    """Return a cost; no epsilon where there is no pure guarantee."""
+    """Return a cost as JSON; without epsilon where there is no pure guarantee."""
     return {"epsilon": None if cost.epsilon is None else str(cost.epsilon), "rho": str(cost.rho)}
 
 
 def cost_from(data: Mapping[str, Any]) -> Cost:
-    """Return a cost."""
+    """Return the cost that JSON describes."""
     return Cost(
         None if data["epsilon"] is None else parse_fraction(data["epsilon"]),
         parse_fraction(data["rho"]),
@@ -346,7 +352,7 @@ def cost_from(data: Mapping[str, Any]) -> Cost:
 
 
 def entry_to(entry: Entry) -> Json:
-    """Return an entry of the ledger, as its analyst may see it.
+    """Return an entry of the ledger as JSON, as its analyst may see it.
 
     What version 0.1 does not know is there only where it says something.
     """
@@ -367,7 +373,7 @@ def entry_to(entry: Entry) -> Json:
 
 
 def entry_from(data: Mapping[str, Any]) -> Entry:
-    """Return an entry of the ledger."""
+    """Return the entry of a ledger that JSON describes."""
     texts = {
         name: str(data[name]) for name in ("time", "dataset", "analyst", "what", "key", "hash")
     }

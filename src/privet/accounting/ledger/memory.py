@@ -1,4 +1,4 @@
-"""A ledger that lives as long as the process."""
+"""Keep a ledger in memory, for as long as the process lives."""
 
 from __future__ import annotations
 

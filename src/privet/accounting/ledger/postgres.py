@@ -1,4 +1,4 @@
-"""A durable ledger in PostgreSQL, shared by everybody who can reach the server.
+"""Keep a durable ledger in PostgreSQL, shared by everybody who can reach the server.
 
 The tables are in the schema ``privet`` of the database, and a charge is one SQL function there
 (``sql/charge.sql``), so that the service and SQL clients charge alike.
@@ -368,7 +368,7 @@ class PostgresLedger:
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction that holds the ledger's lock, so that nobody charges meanwhile.
+        """Open a transaction that holds the ledger's lock, so that nobody charges meanwhile.
 
         Commits at the end of the block.
         """
@@ -417,7 +417,7 @@ class PostgresLedger:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """A driver error becomes a ledger error, a refusal of the server what it is."""
+        """Raise driver errors as ledger errors, and refusals of the server as what they are."""
         import psycopg
         from psycopg_pool import PoolTimeout
 
@@ -450,7 +450,7 @@ def _close(pool: psycopg_pool.ConnectionPool[Any], process: int) -> None:
 
 
 def _parse_refusal(error: psycopg.Error) -> PrivetError | None:
-    """Return what ``charge.sql`` refused."""
+    """Return the error for what ``charge.sql`` refused."""
     message = error.diag.message_primary or ""
     match error.sqlstate:
         case "PV001":
@@ -569,7 +569,7 @@ def _read_reservations(
 
 
 def _name_server(url: str) -> str:
-    """Host and database.
+    """Return host and database.
 
     Parts of a password that stand in the wrong place must not get into a message.
     """
@@ -600,7 +600,7 @@ def _connect(url: str) -> psycopg.Connection[Any]:
 
 
 def _configure(connection: psycopg.Connection[Any]) -> None:
-    """What every connection of a ledger needs, whatever the server's defaults are."""
+    """Set what every connection of a ledger needs, whatever the server's defaults are."""
     connection.execute(
         "SELECT set_config('search_path', 'pg_catalog, pg_temp', false), "
         "set_config('lock_timeout', $1, false), set_config('default_transaction_isolation', 'read "

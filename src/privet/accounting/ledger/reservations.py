@@ -1,4 +1,4 @@
-"""Reservations: an amount that is set aside for one fit, and spent charge by charge.
+"""Set an amount aside for one fit, and spend it charge by charge.
 
 Everything follows from the journal. A line of kind "reserve" opens a reservation, charges name it,
 and a line of kind "close" ends it. What a reservation has charged and what it still holds are
@@ -72,7 +72,7 @@ class Reservation:
 
     @classmethod
     def opened(cls, line: JournalEntry, latest: str) -> Reservation:
-        """Return a new one, from its line. ``latest`` is the latest time of the ledger."""
+        """Return a new reservation, from its line. ``latest`` is the latest time of the ledger."""
         return cls(
             line.number,
             line.time,
@@ -93,8 +93,10 @@ class Reservation:
     def read(
         cls, line: JournalEntry, row: Sequence[Any], closing_more: Mapping[str, Any]
     ) -> Reservation:
-        """From its line, the stored row of (unit, reserved, charged, touched, state, closing line),
-        and the particulars of the closing line.
+        """Return a stored reservation.
+
+        It comes from its line, the stored row of (unit, reserved, charged, touched, state, closing
+        line), and the particulars of the closing line.
         """
         unit, reserved, charged, touched, state, closed = row
         found = cls.opened(line, touched)
@@ -126,12 +128,12 @@ class Reservation:
         return self.state == "open"
 
     def after_charge(self, cost: Cost, latest: str) -> Reservation:
-        """After a charge."""
+        """Return the reservation as it is after a charge."""
         amount = amount_in(cost, self.unit, self.dataset)
         return replace(self, charged=tidy(self.charged + amount), touched=latest)
 
     def after_closing(self, line: JournalEntry) -> Reservation:
-        """After the line that closes it."""
+        """Return the reservation as it is after the line that closes it."""
         more = line.particulars
         claimed = {key: more[key] for key in ("claimed_model",) if key in more}
         return replace(self, state=more["why"], closed=line.number, facts={**self.facts, **claimed})
@@ -312,7 +314,10 @@ def is_idle(reservation: Reservation, latest: str) -> bool:
 
 
 def idle_since(latest: str) -> str:
-    """Return what was last used then, or earlier, is idle."""
+    """Return the time before which a reservation must last have been used to be idle.
+
+    One that was used at that very time is idle, too.
+    """
     return (datetime.fromisoformat(latest) - IDLE).isoformat(timespec="milliseconds")
 
 

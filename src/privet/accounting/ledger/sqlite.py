@@ -1,4 +1,4 @@
-"""A durable ledger in one SQLite file, shared by processes of one machine."""
+"""Keep a durable ledger in one SQLite file, shared by processes of one machine."""
 
 from __future__ import annotations
 
@@ -110,7 +110,10 @@ class SQLiteLedger:
         connection.execute(f"PRAGMA user_version={VERSION}")
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Version 1 had charges without hashes, and caps without a history."""
+        """Chain the charges and caps of version 1.
+
+        They had neither hashes nor, for caps, a history.
+        """
         old = connection.execute(
             "SELECT time, dataset, analyst, what, epsilon, rho FROM entries ORDER BY number"
         ).fetchall()
@@ -507,7 +510,7 @@ class SQLiteLedger:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection; a driver error becomes a ledger error."""
+        """Use this thread's connection; a driver error becomes a ledger error."""
         try:
             if self._file is not None and self._file != self._found():
                 raise LedgerError(
@@ -534,8 +537,9 @@ class SQLiteLedger:
             ) from None
 
     def _check_integrity(self, connection: sqlite3.Connection) -> None:
-        """A damaged file may still be one that SQLite reads, with a total that is gone or not
-        found: nothing is charged to it.
+        """Raise if the file is damaged, so that nothing is charged to it.
+
+        SQLite may still read a damaged file, with a total that is gone or not found.
         """
         indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         found = (
@@ -578,7 +582,7 @@ class SQLiteLedger:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """What is read in the block is of one moment."""
+        """Read everything in the block as of one moment."""
         with self._connected() as connection:
             connection.execute("BEGIN")
             try:

@@ -1,4 +1,4 @@
-"""Columns of Arrow, and columns of pandas that are stored as such."""
+"""Read columns of Arrow, and columns of pandas that are stored as such."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ArrowColumn(Column):
         return len(self._column)
 
     def _block(self, low: int, high: int) -> Any:
-        """These rows in one piece; text is in the form that always has room."""
+        """Return these rows in one piece; text is in the form that always has room."""
         block = self._column.slice(low, high - low)
         if isinstance(block, pa.ChunkedArray) and block.num_chunks == 1:
             block = block.chunk(0)
@@ -118,7 +118,7 @@ def _list_plain_values(values: Any) -> list[Any]:
 
 
 def _decode_text(data: bytes) -> Any:
-    """Return what is no UTF-8 matches nothing, as where bytes are compared."""
+    """Decode UTF-8; return :data:`NO_VALUE`, which matches nothing, for other bytes."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -132,7 +132,10 @@ def _pandas_type(kind: Any) -> Any:
 
 
 def _large_type_of(kind: Any) -> Any:
-    """Return the type of text or bytes whose pieces always fit into one; any other type is itself."""
+    """Return the type of text or bytes whose pieces always fit into one.
+
+    Any other type is returned as it is.
+    """
     if _is_text_type(kind):
         return pa.large_string()
     return pa.large_binary() if pa.types.is_binary(kind) else kind

@@ -1,4 +1,8 @@
-"""Named columns of any kind of table, and whether they are there and of a type that can match."""
+"""Read the columns of any kind of table, in blocks and as they are stored.
+
+:class:`Columns` finds the columns of a table by name, and says which are absent or of a type that
+cannot match. A :class:`Column` hands out blocks of rows. No entry is coerced because of another.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,6 @@ from privet.domain.attributes import ValueKind
 from privet.domain.encode.values import What, plain_value_of
 from privet.domain.schema import Schema
 from privet.errors import ParameterError
-
-# One column of any kind of table, read in blocks as it is stored. Nothing is coerced because of
-# another entry.
 
 #: Plain numbers or truth values, and which of them are null (None: none is). A NaN is null too.
 MaskedNumbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
@@ -36,15 +37,16 @@ class Column(ABC):
 
     @abstractmethod
     def series(self, low: int, high: int) -> Any:
-        """These rows as a pandas Series in which every entry is what it was."""
+        """Return these rows as a pandas Series in which every entry is what it was."""
 
     def numbers(self, low: int, high: int) -> MaskedNumbers | None:  # noqa: ARG002
-        """These rows where the column is stored as plain numbers; None where it is not."""
+        """Return these rows if the column is stored as plain numbers; None if it is not."""
         return None
 
     def finder(self, texts: Sequence[str]) -> Finder | None:  # noqa: ARG002
-        """How to find texts where the column is stored as text of a library that can; None where it
-        is not.
+        """Return a function that finds texts, or None.
+
+        Only columns that a library stores as text, and can search, have one.
         """
         return None
 
@@ -163,7 +165,7 @@ class Columns:
         self._cache: dict[str, Column] = {}
 
     def structure(self) -> Iterator[tuple[str, What]]:
-        """Return columns that are absent or of a type that cannot match. Looks at no entry."""
+        """Return the columns that are absent or of a type that cannot match. Looks at no entry."""
         present = self._present_names()
         needed = list(self._schema.names)
         if self._with_target:

@@ -1,5 +1,6 @@
-"""Encoding loops, compiled by Numba. They run without the interpreter lock, so that plain threads
-use all cores.
+"""Compiled loops that encode numbers.
+
+They run without the interpreter lock, so that plain threads use all cores.
 """
 
 from __future__ import annotations

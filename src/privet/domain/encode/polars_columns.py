@@ -1,4 +1,4 @@
-"""Columns of Polars."""
+"""Read columns of Polars."""
 
 from __future__ import annotations
 

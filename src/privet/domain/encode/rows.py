@@ -1,8 +1,9 @@
-"""Rows to columns of small unsigned integers.
+"""Encode rows as columns of small unsigned integers.
 
 Encoding is total: whatever a row holds, it gets a code, and the code depends on that row alone.
 What may fail (a column that is absent or of a type that cannot match) does not depend on the rows.
-:func:`problems` is for the owner, who wants to know how well a table fits before it is registered.
+:func:`find_problems` is for the owner, who wants to know how well a table fits before it is
+registered.
 """
 
 from __future__ import annotations
@@ -29,51 +30,6 @@ from privet.domain.encode.values import (
     raise_if_any,
 )
 from privet.domain.schema import Schema
-
-# The codes of a column, block by block, by the quickest way that its storage allows.
-
-
-class ColumnCodes:
-    """How one column becomes codes.
-
-    Whatever way is taken, the code of an entry depends on that entry alone.
-    """
-
-    def __init__(self, attribute: Attribute, column: Column) -> None:
-        self._attribute, self._column = attribute, column
-        self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
-        self._find = None
-        if isinstance(attribute, Categorical) and len(column) >= steps.MANY_ROWS:
-            self._find = column.finder(list(attribute.code_of_text))
-            codes = [
-                *attribute.code_of_text.values(),
-                attribute.unknown_code,
-                attribute.missing_code,
-            ]
-            self._found = np.array(codes if self._find else [], dtype=attribute.dtype)
-
-    def write(self, low: int, high: int, out: npt.NDArray[Any]) -> None:
-        """The codes of these rows into ``out``."""
-        if self._find is not None:
-            take(self._found, self._find(low, high), out)
-        elif (numbers := self._column.numbers(low, high)) is not None:
-            values, nulls = numbers
-            self._attribute.steps(values.dtype).write(values, out)
-            if nulls is not None:
-                out[nulls] = self._attribute.missing_code
-        else:
-            positions, entries = self._column.distinct(low, high)
-            take(self._codes_of(entries), positions, out)
-
-    def _codes_of(self, values: list[Any]) -> npt.NDArray[Any]:
-        """Return the codes of plain values, and of null; of categories, which stay the same list,
-        only once.
-        """
-        known, codes = self._values
-        if known is not values:
-            codes = codes_of_plain(self._attribute, values)
-            self._values = values, codes
-        return codes
 
 
 @dataclass(frozen=True)
@@ -187,7 +143,10 @@ def check_structure(schema: Schema, table: object, y: object = None) -> None:
 
 
 def find_problems(schema: Schema, table: object, y: object = None) -> list[tuple[str, What]]:
-    """How the table fails to fit its schema. For the owner: the answer depends on the rows."""
+    """Return how the table fails to fit its schema.
+
+    For the owner: the answer depends on the rows.
+    """
     columns = Columns(schema, table, y, with_target=True)
     found = list(columns.structure())
     broken = {name for name, _ in found}
@@ -246,3 +205,50 @@ def _number_people(column: Column) -> npt.NDArray[np.intp]:
     if pd.api.types.is_object_dtype(series.dtype):
         series = pd.Series([identity_of(entry) for entry in series], dtype=object)
     return np.asarray(pd.factorize(series)[0], dtype=np.intp)
+
+
+# -- one column, block by block, by the quickest way that its storage allows --
+
+
+class ColumnCodes:
+    """How one column becomes codes.
+
+    Whatever way is taken, the code of an entry depends on that entry alone.
+    """
+
+    def __init__(self, attribute: Attribute, column: Column) -> None:
+        self._attribute, self._column = attribute, column
+        self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
+        self._find = None
+        if isinstance(attribute, Categorical) and len(column) >= steps.MANY_ROWS:
+            self._find = column.finder(list(attribute.code_of_text))
+            codes = [
+                *attribute.code_of_text.values(),
+                attribute.unknown_code,
+                attribute.missing_code,
+            ]
+            self._found = np.array(codes if self._find else [], dtype=attribute.dtype)
+
+    def write(self, low: int, high: int, out: npt.NDArray[Any]) -> None:
+        """Write the codes of these rows into ``out``."""
+        if self._find is not None:
+            take(self._found, self._find(low, high), out)
+        elif (numbers := self._column.numbers(low, high)) is not None:
+            values, nulls = numbers
+            self._attribute.steps(values.dtype).write(values, out)
+            if nulls is not None:
+                out[nulls] = self._attribute.missing_code
+        else:
+            positions, entries = self._column.distinct(low, high)
+            take(self._codes_of(entries), positions, out)
+
+    def _codes_of(self, values: list[Any]) -> npt.NDArray[Any]:
+        """Return the codes of plain values, and of null.
+
+        Those of categories, which stay the same list, are computed only once.
+        """
+        known, codes = self._values
+        if known is not values:
+            codes = codes_of_plain(self._attribute, values)
+            self._values = values, codes
+        return codes

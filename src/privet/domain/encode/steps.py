@@ -1,5 +1,8 @@
-"""Numbers to codes. On numbers every attribute is a step function: sorted points, and one code
-between each two of them.
+"""Encode numbers by looking them up among sorted steps.
+
+On numbers every attribute is a step function: sorted points, and one code between each two of them.
+Long tables are encoded block by block: intermediate results take little memory, and all cores take
+part.
 """
 
 from __future__ import annotations
@@ -14,9 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._parallel import for_each_part
-
-# Work on a long table block by block: what is computed on the way takes little memory, and all
-# cores take part.
 
 #: Rows at a time.
 BLOCK = 1 << 16
@@ -60,7 +60,9 @@ class Steps:
     def of_values(
         cls, code_of: Mapping[Any, int], dtype: Any, codes: Any, unknown: int, missing: int
     ) -> Steps:
-        """Listed numbers of this type have their codes, all others the unknown one."""
+        """Return steps that give listed numbers of this type their codes, and others the unknown
+        one.
+        """
         points: list[Any] = []
         steps = [unknown]
         for value in sorted(code_of):
@@ -87,7 +89,7 @@ class Steps:
         return found
 
     def write(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-        """The code of each number into ``out``."""
+        """Write the code of each number into ``out``."""
         table = (
             self._table(numbers.dtype)
             if len(numbers) >= MANY_ROWS and numbers.dtype.kind != "f"
@@ -156,7 +158,7 @@ class Steps:
 
 
 def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """The codes at these positions into ``out``, where -1 is the last of them."""
+    """Write the codes at these positions into ``out``, where -1 is the last of them."""
     if len(positions) < MANY_ROWS:
         out[:] = codes[positions]
     else:
@@ -166,8 +168,9 @@ def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[
 def look_up_many(
     first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]
 ) -> None:
-    """The codes of many whole numbers, the first of which has ``codes[0]``; those beyond are as the
-    first and the last.
+    """Write the codes of many integers into ``out``.
+
+    The first integer of the table has ``codes[0]``; those beyond are as the first and the last.
     """
     from privet.domain.encode import loops
 
@@ -177,7 +180,7 @@ def look_up_many(
 
 
 def _normalize_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return numbers in one of few forms, for each of which a loop is compiled."""
+    """Return the numbers in one of few forms, for each of which a loop is compiled."""
     if numbers.dtype not in _COMPILED:
         numbers = numbers.astype(np.uint8 if numbers.dtype.kind == "b" else np.float64)
     numbers = np.ascontiguousarray(numbers).view()

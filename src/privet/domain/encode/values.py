@@ -1,5 +1,7 @@
-"""Single entries of a column: what plain value each one is, and its code. Looks at one entry at a
-time.
+"""Encode single entries of a column, and name what does not fit its schema.
+
+An entry becomes a plain value and then a code, and is looked at by itself. A table's misfits are
+told to the owner without a value or a count of the table.
 """
 
 from __future__ import annotations
@@ -79,8 +81,9 @@ def number_of(value: Any) -> float:
 
 
 def identity_of(entry: Any) -> tuple[str, Any] | None:
-    """Return what tells people apart; None for null, for no value at all, and for what cannot be
-    compared.
+    """Return what tells people apart.
+
+    None for null, for no value at all, and for what cannot be compared.
     """
     if entry is NO_VALUE or plain_value_of(entry) is None:
         return None
@@ -92,8 +95,7 @@ def identity_of(entry: Any) -> tuple[str, Any] | None:
     return type(entry).__qualname__, entry
 
 
-# How a table can fail to fit its schema, said to the owner without a value or a count of the
-# table.
+# -- how a table can fail to fit its schema, in words for the owner --
 
 What = Literal["absent", "dtype", "identity", "unlisted", "null", "not a number", "out of range"]
 
@@ -119,7 +121,7 @@ _ADVICE: dict[What, str] = {
 
 
 def describe(column: str, what: What) -> str:
-    """Return one line that names the column and the way out."""
+    """Return one line that names the column and what to do about it."""
     return f"column {column!r} {_ADVICE[what]}"
 
 

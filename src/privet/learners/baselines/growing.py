@@ -1,5 +1,9 @@
-"""Growing a tree level by level: what every exact learner shares. A learner says how a level is
-split, and no more.
+"""Grow a tree level by level, and prune it: what every exact learner shares.
+
+A learner says how a level is split, and no more. Training rows are encoded and checked once
+(:class:`EncodedRows`), so that counting can index without looking. A :class:`Level` holds the open
+nodes of one depth and the rows in them, counted all at once. Every leaf of a grown tree is a cell
+of its own, numbered in the order of the nodes.
 """
 
 from __future__ import annotations
@@ -17,8 +21,6 @@ from privet.domain.cells import Cells
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
 
-# Rows: encoded training rows, checked once so that counting can index without looking.
-
 
 @dataclass(frozen=True, eq=False)
 class EncodedRows:
@@ -34,7 +36,7 @@ class EncodedRows:
     def checked(
         cls, schema: Schema, codes: Sequence[Codes], classes: Codes, *, unknown: bool = False
     ) -> EncodedRows:
-        """Return the rows, or a :class:`ParameterError`.
+        """Return the rows, or raise :class:`ParameterError`.
 
         ``unknown`` allows the code one past the end of a domain.
         """
@@ -59,8 +61,6 @@ def _check_column(what: str, column: Codes, n_rows: int, highest: int) -> None:
     if n_rows and (column.min() < 0 or column.max() > highest):
         raise ParameterError(f"{what} must be 0 to {highest}; leave out rows with other codes")
 
-
-# Level: the open nodes of one depth and the rows in them, counted all at once.
 
 #: How many counts one attribute's table may have; a level with more is looked at in pieces.
 MAX_TABLE = 1 << 20
@@ -88,7 +88,7 @@ class Level:
 
     @classmethod
     def root(cls, data: EncodedRows) -> Level:
-        """Return one node that holds every row."""
+        """Return a level of one node that holds every row."""
         counts = np.bincount(data.classes, minlength=data.schema.n_classes)[None, :]
         used = np.zeros((1, len(data.schema.sizes)), dtype=bool)
         n_rows = len(data)
@@ -100,7 +100,7 @@ class Level:
         return len(self.nodes)
 
     def where(self, keep: npt.NDArray[np.bool_]) -> Level:
-        """Only these nodes."""
+        """Return the level with only these nodes."""
         inside = keep[self.place]
         line = np.cumsum(keep) - 1
         return replace(
@@ -128,7 +128,7 @@ class Level:
             )
 
     def table(self, attribute: int) -> Ints:
-        """Class counts by node and value of an attribute: shape (nodes, values, classes)."""
+        """Return class counts by node and value of an attribute: shape (nodes, values, classes)."""
         shape = (len(self), self.data.schema.sizes[attribute], self.data.schema.n_classes)
         entry = (self.place * shape[1] + self.data.codes[attribute][self.rows]) * shape[
             2
@@ -143,9 +143,6 @@ class Level:
             here = tested == a
             values[here] = self.data.codes[a][self.rows[here]]
         return values
-
-
-# Flat arrays to cells: every leaf is a cell of its own, numbered in the order of the nodes.
 
 
 def number_leaves(
@@ -201,7 +198,7 @@ def grow(
 
 
 def make_mixed_rule(least: int) -> MaySplit:
-    """Return nodes of at least this many rows, of more than one class."""
+    """Return a rule that splits nodes of at least this many rows, of more than one class."""
     return lambda counts: (counts.sum(axis=1) >= least) & ((counts > 0).sum(axis=1) > 1)
 
 
@@ -271,7 +268,7 @@ class _Growth:
         return Tree(cells, np.concatenate(self._counts).astype(np.float64))
 
 
-# Reduced-error pruning: subtrees that do not help on rows kept aside become leaves.
+# -- reduced-error pruning: subtrees that do not help on held-out rows become leaves --
 
 
 def prune_reduced_error(tree: Tree, codes: Sequence[Codes], classes: Codes) -> Tree:

@@ -1,4 +1,4 @@
-"""Leaf counts batch by batch: count one, add it to what was released, merge any number of them."""
+"""Count leaves batch by batch: count one, add it to what was released, merge any number of them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ PEOPLE = NameIn(
 def count_leaves(
     curator: AnyCurator, forest: Sequence[Cells], epsilon: Number
 ) -> tuple[Batch, Cost]:
-    """Return the noisy class counts of all leaves of a forest, and what they cost for one row added
-    or removed.
+    """Return the noisy class counts of all leaves of a forest, and what they cost.
+
+    The cost is for one row added or removed.
 
     Sensitivity: a row is in one leaf of each of the N trees, so N in L1; discrete Laplace noise of
     scale N/epsilon. Cost: pure epsilon.
@@ -78,7 +79,7 @@ def make_batch_model(
 
 
 def plan_of(model: Model) -> Plan:
-    """Return what other rows must be counted in, to be added to a model."""
+    """Return the plan of a model: other rows must be counted in it, to be added to the model."""
     if model.evidence is None:
         raise ParameterError(
             f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added "
@@ -96,8 +97,9 @@ def plan_of(model: Model) -> Plan:
 def add_batch(
     model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
 ) -> Model:
-    """Return a model with the rows of one more batch: fresh counts, fresh noise, added to the
-    released ones.
+    """Return a model with the rows of one more batch.
+
+    Fresh counts with fresh noise are added to the released ones.
 
     Cost: pure ``epsilon`` for the new rows. A person loses the largest epsilon of the batches if
     nobody is in two of them (parallel composition), and their sum otherwise. It does not warn: see
@@ -119,7 +121,7 @@ def add_batch(
 def update(
     model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
 ) -> Model:
-    """Return the same, with a warning where noise has outgrown the counts."""
+    """Add a batch, as :func:`add_batch` does, and warn where noise has outgrown the counts."""
     return warn_if_worn(add_batch(model, curator, epsilon, people, name))
 
 
@@ -186,8 +188,9 @@ def _merge_models(models: Sequence[Model], people: People, weighting: Weighting)
 
 
 def combine_facts(schemas: Sequence[Schema]) -> Schema:
-    """Return one domain with the facts that hold for all tables: the most rows per person; how many
-    rows there are is left open.
+    """Return one domain with the facts that hold for all tables.
+
+    That is the most rows per person; how many rows there are is left open.
     """
     first = schemas[0]
     person = first.person if all(schema.person == first.person for schema in schemas) else None
@@ -205,8 +208,9 @@ def check_same_domain(plan: Plan, schema: Schema) -> None:
 
 
 def _check_label(name: str) -> None:
-    """A name must fit into the file that will hold it: to find out after the charge would be too
-    late.
+    """Raise unless a name fits into the file that will hold it.
+
+    To find out after the charge would be too late.
     """
     if not isinstance(name, str) or len(name) > 200 or not name.isprintable():
         raise ParameterError(f"name must be text of at most 200 printable characters, got {name!r}")

@@ -1,4 +1,4 @@
-"""Private random decision trees."""
+"""Learn private random decision trees."""
 
 from __future__ import annotations
 

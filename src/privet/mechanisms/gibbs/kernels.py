@@ -1,9 +1,9 @@
-"""The dynamic program over trees, compiled by Numba. All loops run without the interpreter lock.
+"""Solve the dynamic program over trees, in loops compiled by Numba.
 
-Every value is held as a whole number M of correct weight and a small real C, meaning exp(unit M +
-C), where ``unit`` is epsilon per unit of weight. M is the weight that some tree gets right, so that
-C stays within the prior's size and its rounding errors do not grow with the table
-(docs/concepts/gibbs.md has the proof).
+All loops run without the interpreter lock. Every value is held as an integer M of correct weight
+and a small real C, meaning exp(unit M + C), where ``unit`` is epsilon per unit of weight. M is the
+weight that some tree gets right, so that C stays within the prior's size and its rounding errors do
+not grow with the table (docs/concepts/gibbs.md has the proof).
 
 Arguments that kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables``
 and ``law`` (below).
@@ -46,7 +46,7 @@ inlined = njit(nogil=True, error_model="numpy", inline="always")
 
 @inlined  # type: ignore[untyped-decorator]
 def decay(x: float) -> float:
-    """exp(-x) for x >= 0.
+    """Return exp(-x) for x >= 0.
 
     Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes longest.
     """
@@ -86,8 +86,9 @@ def expand(
 
 @jit
 def sum_table(which: int, by: int, tables: Any, plan: Any) -> Any:
-    """Return the table of a set of attributes, summed over each subset of values, but for attribute
-    ``by``, which keeps its values (-1: none).
+    """Return the table of a set of attributes, summed over each subset of values.
+
+    Attribute ``by`` keeps its values (-1: none does).
     """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner = len(out)
@@ -131,8 +132,9 @@ def fill_last_terms(
     weight: Any,
     value: Any,
 ) -> None:
-    """What each of these last-level splits is worth for each label: ``value`` exp(unit ``weight``),
-    leaves' labels summed out.
+    """Compute what each of these last-level splits is worth for each label.
+
+    That is ``value`` exp(unit ``weight``), leaves' labels summed out.
 
     ``prefix`` holds running sums of the value-by-class table. Leaf with class weights n, label l
     above it: (1 - keep)/T sum_c exp(unit n_c) + keep exp(unit n_l). The splits are
@@ -178,8 +180,9 @@ def fill_last_terms(
 def load_prefix(
     table: Any, start: int, step: int, low: int, high: int, member: Any, prefix: Any
 ) -> None:
-    """Running sums of a value-by-class table over the values ``member[low:high]``: value v of class
-    c is at start + v step + c.
+    """Compute running sums of a value-by-class table over the values ``member[low:high]``.
+
+    Value v of class c is at start + v step + c.
     """
     n_classes = prefix.shape[1]
     at = low
@@ -203,7 +206,7 @@ def count_most_terms(split_start: Any, plan: Any) -> int:
 
 @jit
 def sum_class_weights(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
-    """The class weights of all states of a set of attributes."""
+    """Sum up the class weights of all states of a set of attributes."""
     state_base = plan.state_base
     found = sum_table(which, -1, tables, plan)
     for i in range(state_base[which + 1] - state_base[which]):
@@ -213,8 +216,9 @@ def sum_class_weights(which: int, n_classes: int, tables: Any, plan: Any, counts
 
 @inlined  # type: ignore[untyped-decorator]
 def decode(which: int, state: int, plan: Any, subset: Any) -> int:
-    """Return the subset of each attribute in a state (0: everything), and the numbers of tests that
-    lead to it, as bits.
+    """Return the subset of each attribute in a state (0: everything).
+
+    And the numbers of tests that lead to it, as bits.
     """
     subset[:] = 0
     reached = 1
@@ -237,8 +241,9 @@ def decode(which: int, state: int, plan: Any, subset: Any) -> int:
 def solve_last_level(
     which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any
 ) -> None:
-    """Z of all states of a set of attributes with one test left, where ``tests`` tests lead to
-    them.
+    """Compute Z of all states of a set of attributes with one test left.
+
+    ``tests`` tests lead to them.
     """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
@@ -357,8 +362,9 @@ def solve_last_level(
 
 @inlined  # type: ignore[untyped-decorator]
 def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
-    """Return the number of the state in which attribute a has subset ``now`` and the others are as
-    they are.
+    """Return the number of the state that differs in one attribute.
+
+    There, attribute a has subset ``now``, and the others are as they are.
     """
     set_ = which if subset[a] > 0 else plan.with_more[which, a]
     state = 0
@@ -372,8 +378,9 @@ def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
 def fill_inner_terms(
     which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any
 ) -> int:
-    """Return what each split that is allowed here is worth for each label: log prior and children
-    in ``value``, whole numbers in ``weight``.
+    """Compute what each split that is allowed here is worth for each label.
+
+    Log prior and children are in ``value``, integers in ``weight``.
     """
     n_classes = rest.shape[1]
     n_allowed = 0
@@ -409,8 +416,9 @@ def solve_inner_level(
     best: Any,
     rest: Any,
 ) -> None:
-    """Z of all states of a set of attributes that ``tests`` tests lead to, from the states one
-    level below.
+    """Compute Z of all states of a set of attributes from the states one level below.
+
+    ``tests`` tests lead to them.
     """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
@@ -464,8 +472,9 @@ def solve_inner_level(
 
 @jit
 def narrow_table(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
-    """Return the value-by-class table of attribute ``by`` (-1: the class weights alone) in one
-    state, from the table of a set of attributes.
+    """Return the value-by-class table of attribute ``by`` in one state.
+
+    -1: the class weights alone. It comes from the table of a set of attributes.
     """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner, outer = len(out), 1
@@ -497,8 +506,9 @@ def fill_end_terms(
     value: Any,
     ids: Any,
 ) -> int:
-    """Return what each last-level split that is allowed in one state is worth for each label, as
-    :func:`inner_terms` says it.
+    """Compute what each last-level split in one state is worth for each label.
+
+    Only splits that are allowed there count; the form is that of :func:`fill_inner_terms`.
     """
     unit, keep = law.unit, law.keep
     n_allowed = 0

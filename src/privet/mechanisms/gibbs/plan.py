@@ -1,4 +1,4 @@
-"""A space of trees, laid out in flat arrays for the dynamic program. Public: no data in here.
+"""Lay a space of trees out in flat arrays for the dynamic program. Public: no data in here.
 
 A *state* is what tests can leave possible: a proper subset of values for some attributes,
 everything for the others. The states of one set of attributes lie side by side, numbered in mixed
@@ -146,7 +146,7 @@ class SpaceArrays:
 
 @lru_cache(maxsize=4)
 def plan_of(space: TreeSpace) -> SpaceArrays:
-    """Return the plan of a space, kept for the next draw from it."""
+    """Return the arrays of a space, kept for the next draw from it."""
     return SpaceArrays(space)
 
 
@@ -168,7 +168,7 @@ def codes_of(mask: int) -> list[int]:
 
 
 def _list_runs(split: Split) -> list[list[tuple[int, int]]]:
-    """For each child the runs of neighbouring codes that lead to it."""
+    """Return for each child the runs of neighbouring codes that lead to it."""
     found: list[list[tuple[int, int]]] = [[] for _ in range(split.n_children)]
     for code, child in enumerate(split.branch):
         runs = found[child]

@@ -1,5 +1,4 @@
-"""How far the law that is drawn from, in floating point, can be from the stated one: a public
-bound, which is charged.
+"""Bound what rounding can add to the epsilon of a draw; the bound is public, and it is charged.
 
 Each node of a tree is one exact draw (:func:`~privet.mechanisms.gibbs.draw.exact_draw`) from
 log-weights that the dynamic program rounded. Let a log-weight be within e1 of what the stored
@@ -53,8 +52,9 @@ def slack(space: TreeSpace) -> Fraction:
 
 
 def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
-    """Return the double with which a draw costs at most ``epsilon``, where a row weighs at most
-    ``most`` units.
+    """Return the double with which a draw costs at most ``epsilon``.
+
+    A row weighs at most ``most`` units.
 
     The largest one up to (epsilon - slack)/most, so the law's own epsilon is a dyadic rational, and
     nothing of it is rounded.
@@ -90,8 +90,9 @@ def nodes_below(space: TreeSpace) -> list[int]:
 
 
 def size_per_node(space: TreeSpace) -> float:
-    """Stored logarithms are at most this many times the nodes below: the prior of a node, and the
-    number of terms of a sum.
+    """Return how large a stored logarithm can be, per node below.
+
+    It bounds the prior of a node, and the number of terms of a sum.
     """
     inner, last = space.splits_of(space.inner), space.splits_of(space.last)
     alike = max(
@@ -107,7 +108,7 @@ def size_per_node(space: TreeSpace) -> float:
 
 
 def _bound_node_rounding(space: TreeSpace, within: int) -> float:
-    """2 e1 + e2 of a node with so many nodes below it (itself included), in roundings.
+    """Bound 2 e1 + e2 of a node with so many nodes below it (itself included), in roundings.
 
     The constants are counted in the docs.
     """
@@ -123,7 +124,7 @@ def _bound_node_rounding(space: TreeSpace, within: int) -> float:
 
 
 def _bound_label_term(space: TreeSpace) -> float:
-    """-log of the smallest chance of a label."""
+    """Return -log of the smallest probability of a label."""
     return math.log(space.schema.n_classes / (1 - space.keep))
 
 

@@ -1,5 +1,6 @@
-"""Contingency tables of sets of attributes, with fixed-point weights: what the dynamic program over
-trees stands on.
+"""Count contingency tables of sets of attributes, with fixed-point weights.
+
+They are what the dynamic program over trees (:mod:`privet.mechanisms.gibbs`) works on.
 """
 
 from __future__ import annotations

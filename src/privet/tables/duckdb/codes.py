@@ -1,4 +1,7 @@
-"""Statements for DuckDB: what a table's columns hold, and its rows as codes."""
+"""Connect to DuckDB, and write the statements that encode a table's rows.
+
+Connections are read-only, bounded in memory, and silent about rows.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +146,7 @@ class Reading:
     _missing: int = 0  #: where nulls can come
 
     def write(self, column: Any, out: npt.NDArray[Any]) -> None:
-        """The codes of a pandas column into an array."""
+        """Write the codes of a pandas column into an array."""
         if isinstance(column.dtype, np.dtype):
             self._codes(column.to_numpy(), out)
             return
@@ -153,14 +156,14 @@ class Reading:
 
 
 def copy_codes(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """A column of codes."""
+    """Write a column that holds codes already."""
     out[:] = column
 
 
 def plan_reading(
     statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str
 ) -> Reading:
-    """Return numbers come as they are.
+    """Plan how a column is read: numbers come as they are, and compiled loops encode them.
 
     Of few texts, the place in the list comes: DuckDB then looks at each entry of a dictionary once.
     """
@@ -188,8 +191,9 @@ def plan_reading(
 
 
 def plan_readings(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
-    """Return all rows of a table whose people are not named: the columns c0, c1, ... and y as they
-    are read.
+    """Plan how all rows of a table whose people are not named are read.
+
+    The columns are c0, c1, ... and y.
     """
     statement = Statement(dict(table.parameters))
     readings = []
@@ -218,7 +222,7 @@ def _columns_of(schema: Schema) -> list[tuple[str, str, Attribute]]:
 def duckdb_problem_tests(
     statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
 ) -> Iterator[tuple[What, str]]:
-    """Conditions that hold for a row that does not fit."""
+    """Yield conditions that hold for a row that does not fit."""
     quoted_column = f"t.{quote_identifier(column)}"
     expected = attribute.on_unknown is not None
     if isinstance(attribute, Numeric):
@@ -248,7 +252,7 @@ def duckdb_problem_tests(
 
 
 def _duckdb_identity(table: Relation, column: str) -> str:
-    """Whose row it is; text is compared as it is, whatever collation the column has."""
+    """Return SQL for whose row it is; text is compared as it is, whatever its collation."""
     text = duckdb_kind_of(table.columns[column]) == "text"
     return (
         f'CAST(t.{quote_identifier(column)} AS VARCHAR) COLLATE "binary"'
@@ -257,7 +261,7 @@ def _duckdb_identity(table: Relation, column: str) -> str:
     )
 
 
-# Connections to DuckDB: read-only, bounded in memory, and silent about rows.
+# -- connections --
 
 Done = TypeVar("Done")
 _MEMORY = 4 << 30  # bytes at most; what is more goes to disk
@@ -281,7 +285,9 @@ def connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
 
 
 def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """What does not fit goes to files that only this process can read, in the folder for temporary
+    """Bound the memory of a connection.
+
+    What does not fit goes to files that only this process can read, in the folder for temporary
     files, not in the current one.
     """
     folder = tempfile.TemporaryDirectory(prefix="privet-", ignore_cleanup_errors=True)

@@ -1,4 +1,4 @@
-"""Encoded rows in a file without a name: the snapshot of a table that need not fit into memory.
+"""Keep encoded rows in a file without a name: a snapshot that need not fit into memory.
 
 The file lies in the folder for temporary files (``TMPDIR``). It has no name from the start, so that
 nothing is left of it, whatever ends the process. Blocks are read back one at a time, in the form
@@ -186,7 +186,7 @@ def _draw_keyed_words(key: bytes, place: tuple[int, ...], n: int) -> npt.NDArray
 
 
 def _make_hash_tables(key: bytes) -> npt.NDArray[np.uint64]:
-    """For each of the four pieces of a number of 64 bits, a secret table."""
+    """Return a secret table for each of the four pieces of a number of 64 bits."""
     return _draw_keyed_words(key, (), 4 << 16).reshape(4, 1 << 16)
 
 

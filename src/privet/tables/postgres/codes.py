@@ -1,5 +1,4 @@
-"""Encoding in PostgreSQL's SQL: column values to codes, with every name quoted and every value
-bound.
+"""Encode column values in PostgreSQL's SQL, with every name quoted and every value bound.
 
 No table is joined, so that the codes a question does not look at are not computed: text is looked
 up in a JSON object (bytewise, whatever the column's collation), numbers by ``width_bucket``.
@@ -40,7 +39,7 @@ class Bound:
     values: list[Any] = field(default_factory=list)
 
     def bind(self, value: Any, sql_type: str) -> str:
-        """Bind a value; the text that stands for it."""
+        """Bind a value, and return the text that stands for it."""
         self.values.append(value)
         return f"${len(self.values)}::{sql_type}"
 
@@ -129,7 +128,10 @@ def postgres_code_expression(bound: Bound, attribute: Attribute, column: str, sq
 
 
 def _list_code_steps(attribute: Attribute) -> tuple[list[float], list[int]]:
-    """Increasing numbers, and the codes below the first, from there to the second, and so on."""
+    """Return increasing numbers, and the codes between them.
+
+    The first code is below the first number, the second from there to the second number, and so on.
+    """
     if isinstance(attribute, Numeric):
         inner, bins = list(attribute.cuts[1:-1]), list(range(attribute.bins))
         if attribute.on_unknown != "drop":
@@ -181,7 +183,7 @@ def _bounded_number_expression(number: str) -> str:
 
 
 def _postgres_identity(column: str, sql_type: str) -> str:
-    """Whose row it is.
+    """Return SQL for whose row it is.
 
     Text is compared as it is, whatever collation the column has; other types by their text.
     """
@@ -192,7 +194,7 @@ def _postgres_identity(column: str, sql_type: str) -> str:
 
 
 def _part_expression(bound: Bound, who: str, division: Division) -> str:
-    """Return a part by a keyed hash."""
+    """Return SQL for the part that a row is in, by a keyed hash."""
     key = bound.bind(division.key, "bytea")
     digest = f"encode(sha256({key} || convert_to({who}, getdatabaseencoding())), 'hex')"
     return f"('x' || substr({digest}, 1, 15))::bit(60)::int8 % {int(division.n_parts)}"
@@ -201,7 +203,7 @@ def _part_expression(bound: Bound, who: str, division: Division) -> str:
 def postgres_problem_tests(
     bound: Bound, attribute: Attribute, column: str, sql_type: str
 ) -> Iterator[tuple[What, str]]:
-    """Conditions that hold for a row that does not fit."""
+    """Yield conditions that hold for a row that does not fit."""
     value, kind = f"t.{quote_identifier(column)}", postgres_kind_of(sql_type)
     expected = attribute.on_unknown is not None
     number = (

@@ -1,4 +1,4 @@
-"""Counts from PostgreSQL, by the server. The table is never loaded into Python.
+"""Count rows inside a PostgreSQL server. The table is never loaded into Python.
 
 One statement answers a whole question (:mod:`~privet.tables.grouping`). Where it is too large for
 that, the rows are grouped by the codes it uses, and the groups stream into the counting loop.
@@ -204,7 +204,7 @@ class PostgresSource:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """A read-only transaction that sees the rows as they are at its first question."""
+        """Open a read-only transaction that sees the rows as they are at its first question."""
         if self._own.connection is not None:
             yield
             return
@@ -236,7 +236,7 @@ class PostgresSource:
             )
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:
-        """Parts of this snapshot.
+        """Return parts of this snapshot.
 
         They are good until it ends or the rows are divided anew: who is in which part is then
         forgotten.
@@ -256,7 +256,7 @@ class PostgresSource:
 
     @contextmanager
     def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
-        """A connection, and a SELECT of the encoded rows to be used with it."""
+        """Use a connection, with a SELECT of the encoded rows."""
         bound, encoded = encode_postgres_rows(
             self._table.relation, self._table.columns, self._schema, division
         )
@@ -269,8 +269,9 @@ class PostgresSource:
     def _groups(
         self, names: list[str], connection: Connection, bound: Bound, encoded: str
     ) -> Iterator[WeightedRows]:
-        """Groups of equal rows as codes, classes and weights; codes that were not selected are
-        zero.
+        """Return groups of equal rows as codes, classes and weights.
+
+        Codes that were not selected are zero.
         """
         radix = CodeRadix(self._schema, names)
         numbers = ", ".join(f"{number} AS k{i}" for i, number in enumerate(radix.expressions()))

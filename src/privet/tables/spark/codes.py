@@ -1,4 +1,4 @@
-"""Encoding in Spark's SQL: column values to codes.
+"""Encode column values in Spark's SQL.
 
 Columns are renamed by their position, so no name of a table stands in an expression. Listed values
 and bin edges are bound, one JSON array for each column, which Spark parses once: expressions hold
@@ -61,7 +61,7 @@ class SparkColumn:
 
     @property
     def value(self) -> str:
-        """The column after :func:`by_position`."""
+        """The column after :func:`name_by_position`."""
         return f"v{self.position}"
 
     @property
@@ -204,7 +204,7 @@ class Coder:
         return self.attribute.size in (self.attribute.unknown_code, self.attribute.missing_code)
 
     def problem_tests(self) -> Iterator[tuple[What, str]]:
-        """Conditions that hold for a row that does not fit."""
+        """Yield conditions that hold for a row that does not fit."""
         attribute, value = self.attribute, self.place.value
         expected = attribute.on_unknown is not None
         if isinstance(attribute, Numeric):
@@ -321,7 +321,7 @@ def _number_of_text(text: str) -> str:
 
 @cache
 def _foreign_characters() -> tuple[str, str]:
-    """Spaces and digits of other scripts, which Python takes for ours, and ours."""
+    """Return spaces and digits of other scripts, which Python takes for ours, and ours."""
     ours = {}
     for character in map(chr, range(128, sys.maxunicode + 1)):
         if character.isspace():
@@ -332,7 +332,7 @@ def _foreign_characters() -> tuple[str, str]:
 
 
 def _literal(text: str) -> str:
-    """Text of our own as a literal that no setting of the session reads otherwise."""
+    """Return text of our own as a literal that no setting of the session reads otherwise."""
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
@@ -385,6 +385,9 @@ def encode_spark_rows(
 
 
 def part_of(who: str, key: str, n_parts: int) -> str:
-    """Return a part by a keyed hash of whose row it is; ``key`` names a column of bytes."""
+    """Return SQL for a part, by a keyed hash of whose row it is.
+
+    ``key`` names a column of bytes.
+    """
     digest = f"sha2(concat({key}, CAST(CAST({who} AS STRING) AS BINARY)), 256)"
     return f"CAST(conv(substr({digest}, 1, 15), 16, 10) AS BIGINT) % {int(n_parts)}"

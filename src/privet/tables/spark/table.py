@@ -1,8 +1,8 @@
-"""Counts from a Spark DataFrame, by its cluster. Only counts of encoded rows come back to the
-driver, never a row.
+"""Count the rows of a Spark DataFrame on its cluster.
 
-One action answers a whole question (:mod:`~privet.tables.grouping`). Where it is too large for
-that, or uses few codes, the rows are grouped by these, and the groups are fed to the counting loop.
+Only counts of encoded rows come back to the driver, never a row. One action answers a whole
+question (:mod:`~privet.tables.grouping`). Where it is too large for that, or uses few codes, the
+rows are grouped by these, and the groups are fed to the counting loop.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ class SparkSource:
         yield from self._groups([f"c{a}" for a in range(len(self._schema.names))])
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:
-        """Parts of this snapshot.
+        """Return parts of this snapshot.
 
         They are good until it ends or the rows are divided anew: who is in which part is then
         forgotten.
@@ -294,8 +294,9 @@ class SparkSource:
         return self._table.ask(lambda: kept.selectExpr(*codes, "who"))
 
     def _groups(self, names: list[str]) -> Iterator[WeightedRows]:
-        """Groups of equal rows as codes, classes and weights; codes that were not selected are
-        zero.
+        """Return groups of equal rows as codes, classes and weights.
+
+        Codes that were not selected are zero.
         """
         encoded = self._encoded()
         radix = CodeRadix(self._schema, names)
@@ -359,8 +360,9 @@ class _SparkSession(threading.local):
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """PySpark writes errors to the log of the driver's process before it raises them; not those of
-    this thread meanwhile.
+    """Keep the errors of this thread out of the log of the driver's process.
+
+    PySpark writes errors there before it raises them.
     """
     module = sys.modules.get("pyspark.logger")
     loggers = [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGGERS]
