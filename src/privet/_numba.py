@@ -87,8 +87,8 @@ def _hash_sources(package: Path) -> str:
 def _tidy(base: Path) -> None:
     """Remove folders of older versions."""
     folders = sorted(
-        (one for one in base.glob("privet-*") if one.is_dir()),
-        key=lambda one: one.stat().st_mtime,
+        (folder for folder in base.glob("privet-*") if folder.is_dir()),
+        key=lambda folder: folder.stat().st_mtime,
         reverse=True,
     )
     for old in folders[_KEPT:]:

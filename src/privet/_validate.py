@@ -199,8 +199,8 @@ class NameIn(ParameterCheck):
         ]
 
     def _read(self, value: Any) -> Any:
-        found = _find_name(value, self._names)
-        return _REFUSED if found is None else found
+        name = _find_name(value, self._names)
+        return _REFUSED if name is None else name
 
     def _advise(self, value: Any) -> str:
         return suggest(value, self._names)

@@ -3,7 +3,7 @@
 ::
 
     PrivetError
-    ├── ParameterError        a parameter is not what it may be (also a ValueError)
+    ├── ParameterError        a parameter has a value that is not allowed (also a ValueError)
     ├── SchemaError           a schema or schema file is wrong (also a ValueError)
     │   └── SchemaMismatch    a table does not fit its schema; carries the problems, never values
     ├── QuestionError         a question cannot be asked: unknown attribute, too large
@@ -58,7 +58,7 @@ class PrivetError(Exception):
 
 
 class ParameterError(PrivetError, ValueError):
-    """A parameter is not what it may be."""
+    """A parameter has a value that is not allowed."""
 
 
 class SchemaError(PrivetError, ValueError):

@@ -1,10 +1,11 @@
-"""What privacy costs, exactly.
+"""Account exactly for what privacy costs.
 
 A :class:`Cost` is held in exact rationals and in two currencies at once: pure epsilon, and zCDP rho
 (Bun and Steinke 2016). It is stated for adding or removing **one row**:
 
-- sequential composition adds: ``a + b``;
-- parallel composition over disjoint cells or disjoint people takes the maximum: ``parallel(a, b)``;
+- sequential composition adds: ``a + b``, or :func:`compose_sequentially`;
+- parallel composition over disjoint cells or disjoint people takes the maximum:
+  :func:`compose_in_parallel`;
 - m rows per person multiply epsilon by m and rho by m**2 (group privacy), and replacing one row is
   removing one and adding one: epsilon times 2, rho times 4. :meth:`Cost.promised` does both.
 
@@ -38,7 +39,7 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
 
     Args:
         name: the parameter's name, for the message.
-        value: a whole number, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
+        value: an integer, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
             read as the shortest decimal that denotes it.
         zero: whether zero is allowed.
     """
@@ -60,7 +61,7 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
             value, int | float | Fraction | Integral | Real
         ):
             raise ValueError
-        elif isinstance(value, Rational):  # whole numbers of NumPy too
+        elif isinstance(value, Rational):  # integers of NumPy too
             number = Fraction(int(value.numerator), int(value.denominator))
         else:
             number = Fraction(repr(float(value)))

@@ -169,7 +169,7 @@ class PrivacyStatement:
                     f"got {people!r}"
                 )
             return statements[0]
-        if len({one.neighbours for one in statements}) > 1:
+        if len({statement.neighbours for statement in statements}) > 1:
             raise ParameterError(
                 "some of these promise for a person added or removed, others for one replaced; "
                 "they must agree"
@@ -177,7 +177,9 @@ class PrivacyStatement:
         # The same rule inside and outside is one rule: whoever merges step by step gets what
         # merging at once gives.
         flat = [
-            part for one in statements for part in (one.parts if one.people == people else (one,))
+            part
+            for statement in statements
+            for part in (statement.parts if statement.people == people else (statement,))
         ]
         parts = tuple(sorted(flat, key=lambda part: min(leaf.id for leaf in part.leaves)))
         ids = [leaf.id for part in parts for leaf in part.leaves]

@@ -85,8 +85,8 @@ class Accounting:
         neighbours: within a reservation, what is left of it.
         """
         if self._reservation:
-            there = self.ledger.reservation(self.analyst, self._reservation)
-            return Fraction(0) if there is None else there.left
+            reservation = self.ledger.reservation(self.analyst, self._reservation)
+            return Fraction(0) if reservation is None else reservation.left
         return left(self.ledger, self.dataset, self.analyst)
 
     @property
@@ -161,8 +161,8 @@ class Accounting:
 
     def reservation_state(self, key: str) -> str:
         """Return whether the reservation of this key is open, and if not, how it ended."""
-        there = self.ledger.reservation(self.analyst, key)
-        return "" if there is None else there.state
+        reservation = self.ledger.reservation(self.analyst, key)
+        return "" if reservation is None else reservation.state
 
     def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
         """Return the charges under keys with this prefix, and whether each was answered."""

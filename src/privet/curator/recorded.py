@@ -80,25 +80,25 @@ A = TypeVar("A", bound=Answer)
 
 def pack_answer(answer: Answer) -> bytes:
     """Return an answer as JSON, its tables compressed."""
-    told = answer.to_json()
+    document = answer.to_json()
     if isinstance(answer, Numbers):
-        told["tables"] = []
-        told["packed"] = [
+        document["tables"] = []
+        document["packed"] = [
             {"shape": table.shape, "numbers": _compress_table(table)} for table in answer.tables
         ]
-    return json.dumps(told, separators=(",", ":")).encode()
+    return json.dumps(document, separators=(",", ":")).encode()
 
 
 def unpack_answer(data: bytes, query: Query[A]) -> A:
     """Return the answer in these bytes, as a ledger kept them for this query."""
     try:
-        told = json.loads(data)
-        if "packed" in told:
-            told["tables"] = [
+        document = json.loads(data)
+        if "packed" in document:
+            document["tables"] = [
                 {"shape": table["shape"], "numbers": _expand_table(table["numbers"]).tolist()}
-                for table in told["packed"]
+                for table in document["packed"]
             ]
-        return read_answer(query, told)
+        return read_answer(query, document)
     except (
         ValueError,
         TypeError,
@@ -154,8 +154,8 @@ def _feed(update: Callable[[bytes], None], thing: Any) -> None:
         update(f"{thing!r},".encode())
     elif isinstance(thing, list | tuple):
         update(f"{len(thing)}[".encode())
-        for one in thing:
-            _feed(update, one)
+        for item in thing:
+            _feed(update, item)
     elif isinstance(thing, Mapping):
         _feed(update, sorted(thing.items()))
     elif isinstance(thing, Schema):

@@ -262,14 +262,14 @@ class Unfinished:
         ).hexdigest()
         if not path.exists():
             return cls(path, f"fit-{secrets.token_hex(16)}", work)
-        found = cls.read(path)
-        if not found._same(work):
+        unfinished = cls.read(path)
+        if not unfinished._same(work):
             raise ParameterError(
                 f"{path} belongs to a fit that was interrupted, of another table, learner or "
                 "setting; finish that one with the "
                 "options it had, or give it up with --anew (what it has cost is spent)"
             )
-        return found
+        return unfinished
 
     @classmethod
     def read(cls, path: Path) -> Unfinished:
@@ -318,7 +318,7 @@ class Unfinished:
 
 
 class KeptBits:
-    """Words that come out the same when the work goes on."""
+    """Random words that come out the same when the work is resumed."""
 
     def __init__(self, bits: Bits, unfinished: Unfinished) -> None:
         self._bits, self._unfinished, self._taken = bits, unfinished, 0

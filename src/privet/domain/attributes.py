@@ -28,8 +28,8 @@ Value = str | int | float | bool
 ValueKind = Literal["text", "number", "bool"]
 
 MAX_VALUES = 65_535
-MAX_BITS = 1100  # of a whole number: more than any float has
-_WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as whole numbers of 64 bits are written
+MAX_BITS = 1100  # of an integer: more than any float has
+_WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as integers of 64 bits are written
 
 
 def text_of(value: Value) -> str:
@@ -57,7 +57,7 @@ class Categorical:
     """A categorical attribute: its listed values, in order.
 
     Args:
-        values: the public list of values. Text, whole numbers, numbers or truth values.
+        values: the public list of values. Text, integers, numbers or booleans.
         other: a catch-all value for everything that is not listed. Added to the values if it is not
             among them.
         missing: the value that stands for a missing entry (and for null). Added to the values if it
@@ -164,8 +164,8 @@ class Categorical:
 
     @cached_property
     def code_of_text(self) -> dict[str, int]:
-        """Code by the text of a value, and by other spellings that files have for whole numbers and
-        truth values.
+        """Code by the text of a value, and by other spellings that files have for integers and
+        booleans.
         """
         listed = {label: code for code, label in enumerate(self.labels)}
         spellings = {

@@ -340,16 +340,16 @@ class Cells:
             children = self.branch[self.offset[node] : self.offset[node] + size]
             for child in dict.fromkeys(children.tolist()):
                 parent[child] = (node, tuple(int(c) for c in np.flatnonzero(children == child)))
-        found: dict[int, Cell] = {}
+        cell_of: dict[int, Cell] = {}
         for leaf in np.flatnonzero(self.cell >= 0).tolist():
             path: list[Condition] = []
             node = leaf
             while node in parent:
                 node, codes = parent[node]
                 path.append(Condition(self.schema.names[self.attribute[node]], codes))
-            found.setdefault(int(self.cell[leaf]), Cell(tuple(reversed(path))))
+            cell_of.setdefault(int(self.cell[leaf]), Cell(tuple(reversed(path))))
         nothing = Cell((Condition(self.schema.names[0], ()),))  # a cell that no value reaches
-        return tuple(found.get(i, nothing) for i in range(self.n_cells))
+        return tuple(cell_of.get(i, nothing) for i in range(self.n_cells))
 
 
 def _labels(schema: Schema, condition: Condition) -> list[str]:

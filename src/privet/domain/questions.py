@@ -143,7 +143,7 @@ MAX_SCORE = 1 << 31
 
 @dataclass(frozen=True, eq=False)
 class RowScore:
-    """A public whole number for each class, or for each (value of ``by``, class).
+    """A public integer for each class, or for each (value of ``by``, class).
 
     ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or
     removed.

@@ -85,21 +85,21 @@ class TreeSpace:
         for name in ("inner", "last"):
             given = getattr(self, name)
             splits = tuple(all_splits(self.schema)) if given is None else tuple(given)
-            for one in splits:
-                if type(one) is not Split:
-                    raise QuestionError(f"{name} must hold splits, got {type(one).__name__}")
-                check_split(self.schema, one)
+            for split in splits:
+                if type(split) is not Split:
+                    raise QuestionError(f"{name} must hold splits, got {type(split).__name__}")
+                check_split(self.schema, split)
             if len(set(splits)) != len(splits):
                 raise QuestionError(f"{name} holds the same split twice")
             most = find_widest_split(self.schema.n_classes, self.keep)
-            for one in splits:
-                if one.n_children > most:
+            for split in splits:
+                if split.n_children > most:
                     raise QuestionError(
-                        f"{name} holds a split of {one.attribute!r} with {one.n_children} "
+                        f"{name} holds a split of {split.attribute!r} with {split.n_children} "
                         f"children; with {self.schema.n_classes} classes "
                         f"and keep={self.keep:g} at most {most} are allowed: group values"
                     )
-            object.__setattr__(self, name, tuple(one for one in splits if one.n_children > 1))
+            object.__setattr__(self, name, tuple(split for split in splits if split.n_children > 1))
 
     def identity(self) -> tuple[Any, ...]:
         """Return what a recorded query recognises it by, its name first: never change these."""
@@ -115,10 +115,10 @@ class TreeSpace:
 
     def splits_of(self, which: Sequence[Split] | None) -> list[list[Split]]:
         """Return the splits by attribute, in the order of the schema."""
-        found: dict[str, list[Split]] = {name: [] for name in self.schema.names}
-        for one in which or ():
-            found[one.attribute].append(one)
-        return list(found.values())
+        by_attribute: dict[str, list[Split]] = {name: [] for name in self.schema.names}
+        for split in which or ():
+            by_attribute[split.attribute].append(split)
+        return list(by_attribute.values())
 
     @cached_property
     def subsets(self) -> list[dict[BitMask, int]]:
@@ -127,7 +127,7 @@ class TreeSpace:
         Each comes with the numbers of tests (as bits) after which it is reached; the first is the
         whole domain, after none.
         """
-        found = []
+        subsets = []
         for size, splits in zip(self.schema.sizes, self.splits_of(self.inner), strict=True):
             everything = (1 << size) - 1
             reached = {everything: 1}
@@ -137,9 +137,9 @@ class TreeSpace:
                 for mask in frontier:
                     after.update(
                         child
-                        for one in splits
-                        if separates(mask, one)
-                        for child in child_masks(mask, one)
+                        for split in splits
+                        if separates(mask, split)
+                        for child in child_masks(mask, split)
                     )
                     if len(after) > MAX_SUBSETS:
                         raise QuestionError(
@@ -150,8 +150,8 @@ class TreeSpace:
                 for mask in after:
                     reached[mask] = reached.get(mask, 0) | (1 << tests)
                 frontier = after
-            found.append(reached)
-        return found
+            subsets.append(reached)
+        return subsets
 
     @cached_property
     def size(self) -> SpaceSize:
@@ -186,7 +186,7 @@ class TreeSpace:
         )
         # Lists in Python: some 400 bytes for a set of attributes, 64 for an entry of a list.
         listed = [
-            size + len(ends_) + sum(one.n_children + 3 for one in splits)
+            size + len(ends_) + sum(split.n_children + 3 for split in splits)
             for size, splits, ends_ in zip(sizes, inner, last, strict=True)
         ]
         plan = (
@@ -197,8 +197,8 @@ class TreeSpace:
         n_bytes = (
             8 * counts + 8 * states * (n_classes + (n_classes + 1) * (levels - 1)) + threads + plan
         )
-        blocks = sum(one.n_children + 2 for one in self.last or ()) + sum(sizes)
-        tests = sum(one.n_children + 2 for one in self.inner or ())
+        blocks = sum(split.n_children + 2 for split in self.last or ()) + sum(sizes)
+        tests = sum(split.n_children + 2 for split in self.inner or ())
         return SpaceSize(
             states, counts, n_bytes, n_classes * states * (blocks + tests * max(levels - 2, 0))
         )
@@ -264,26 +264,26 @@ def all_splits(schema: Schema) -> list[Split]:
 
     Ordered ones: every threshold, groups, all values apart.
     """
-    found = []
+    splits = []
     for name in schema.names:
-        found += multiway_splits(schema, name)
-        found += (
+        splits += multiway_splits(schema, name)
+        splits += (
             grouped_splits(schema, name) + threshold_splits(schema, name)
             if _is_ordered(schema, name)
             else one_against_rest_splits(schema, name)
         )
-    return _drop_duplicate_splits(found)
+    return _drop_duplicate_splits(splits)
 
 
 def binary_and_coarse_splits(schema: Schema) -> list[Split]:
     """Return :func:`all_splits`, without all values apart where the attribute is ordered."""
-    found = []
+    splits = []
     for name in schema.names:
         if _is_ordered(schema, name):
-            found += grouped_splits(schema, name) + threshold_splits(schema, name)
+            splits += grouped_splits(schema, name) + threshold_splits(schema, name)
         else:
-            found += multiway_splits(schema, name) + one_against_rest_splits(schema, name)
-    return _drop_duplicate_splits(found)
+            splits += multiway_splits(schema, name) + one_against_rest_splits(schema, name)
+    return _drop_duplicate_splits(splits)
 
 
 def coarse_splits(schema: Schema) -> list[Split]:
@@ -293,14 +293,14 @@ def coarse_splits(schema: Schema) -> list[Split]:
 
     Ordered ones: groups only. For large tables and deep trees.
     """
-    found = []
+    splits = []
     for name in schema.names:
-        found += (
+        splits += (
             (grouped_splits(schema, name) or threshold_splits(schema, name))
             if _is_ordered(schema, name)
             else multiway_splits(schema, name)
         )
-    return _drop_duplicate_splits(found)
+    return _drop_duplicate_splits(splits)
 
 
 def multiway_splits(schema: Schema, name: str) -> list[Split]:
@@ -362,10 +362,11 @@ def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
 def _drop_duplicate_splits(splits: Iterable[Split]) -> list[Split]:
     """Return the splits without those that say the same, or nothing."""
     seen: dict[tuple[str, frozenset[BitMask]], Split] = {}
-    for one in splits:
-        if one.n_children > 1:
+    for split in splits:
+        if split.n_children > 1:
             seen.setdefault(
-                (one.attribute, frozenset(child_masks((1 << len(one.branch)) - 1, one))), one
+                (split.attribute, frozenset(child_masks((1 << len(split.branch)) - 1, split))),
+                split,
             )
     return list(seen.values())
 

@@ -104,16 +104,16 @@ class Tree:
             else np.ones(self.schema.sizes[attribute], dtype=bool)
         )
         branch = self._branch(node)
-        found = []
+        children = []
         for child in dict.fromkeys(branch.tolist()):
             codes = np.flatnonzero(branch == child)
-            found.append(
+            children.append(
                 (
                     child,
                     tuple((codes[possible[codes]] if possible[codes].any() else codes).tolist()),
                 )
             )
-        return found
+        return children
 
     def _branch(self, node: int) -> npt.NDArray[np.int32]:
         start = int(self.cells.offset[node])

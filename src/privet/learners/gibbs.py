@@ -93,10 +93,11 @@ class GibbsBoostClassifier(PrivateClassifier):
     """Several trees, each drawn whole on rows that weigh less where the trees before are right
     about them.
 
-    A row weighs min(1, (1 - p) T/(T - 1)), where p is the chance that the summed scores of earlier,
-    released trees give to its class. Sensitivity: a row adds between 0 and 1 to the score of every
-    tree of a round. Neighbours: one row added or removed. Cost: pure ``epsilon``, shared evenly by
-    the rounds, after a twentieth for the number of rows where it is needed and not declared.
+    A row weighs min(1, (1 - p) T/(T - 1)), where p is the probability that the summed scores of
+    earlier, released trees give to its class. Sensitivity: a row adds between 0 and 1 to the score
+    of every tree of a round. Neighbours: one row added or removed. Cost: pure ``epsilon``, shared
+    evenly by the rounds, after a twentieth for the number of rows where it is needed and not
+    declared.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.

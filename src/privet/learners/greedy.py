@@ -67,8 +67,8 @@ class GreedyTreeClassifier(PrivateClassifier):
         schedule: how epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at
             every level, for the stopping rules).
         min_rows: with ``"thesis"``: a node whose noisy size is at most this is not split.
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
-            noise.
+        shrink: how strongly leaves are shrunk towards their ancestors, in standard deviations of
+            their noise.
     """
 
     _name: ClassVar[str] = "greedy-tree"
@@ -257,21 +257,21 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
 
     One value against the rest, a threshold, or one child per value.
     """
-    found: list[Split] = []
+    candidates: list[Split] = []
     for name, codes in zip(schema.names, possible, strict=True):
         attribute = schema.attributes[name]
         if len(codes) < 2:
             continue
         if isinstance(attribute, Numeric):
             low, high = min(codes), max(codes)
-            found += [Split.threshold(schema, name, code) for code in range(low + 1, high + 1)]
+            candidates += [Split.threshold(schema, name, code) for code in range(low + 1, high + 1)]
         elif splits == "multiway" or attribute.size == 2:
-            found.append(Split.multiway(schema, name))
+            candidates.append(Split.multiway(schema, name))
         elif len(codes) == 2:
-            found.append(Split.value(schema, name, max(codes)))
+            candidates.append(Split.value(schema, name, max(codes)))
         else:
-            found += [Split.value(schema, name, code) for code in sorted(codes)]
-    return found
+            candidates += [Split.value(schema, name, code) for code in sorted(codes)]
+    return candidates
 
 
 def _refine_level(

@@ -48,8 +48,10 @@ CURVATURE = 0.1
 
 @dataclass(frozen=True)
 class Recipe:
-    """Rounds of boosting, from which space, how much a tree counts, the shares of epsilon for other
-    things, and why.
+    """How the default learner spends epsilon, and why.
+
+    Rounds of boosting, from which space, how much a tree counts, and the shares of epsilon for
+    other things.
     """
 
     space: TreeSpace
@@ -265,7 +267,7 @@ def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) ->
 
 def _drop_wide_splits(schema: Schema, splits: list[Split]) -> list[Split]:
     """Return the splits without those that have too many children."""
-    return [one for one in splits if one.n_children <= find_widest_split(schema.n_classes)]
+    return [split for split in splits if split.n_children <= find_widest_split(schema.n_classes)]
 
 
 def _describe_share(share: Fraction, unit: Unit, what: str) -> str:

@@ -40,7 +40,7 @@ def load(path: str | PathLike[str]) -> ReleasedClassifier:
 
 
 class ReleasedClassifier(PrivateClassifier):
-    """A released model with the face of an estimator. It needs no data, and holds none."""
+    """A released model as an estimator of scikit-learn. It needs no data, and holds none."""
 
     _name: ClassVar[str] = "released"
 

@@ -111,17 +111,17 @@ def _compute_thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
     """Return floor(2**64 exp(-g / scale)) for g = 1, 2, ..., ascending."""
     length = max(1, math.ceil(_REACH * scale))
     factor = _exp_bits(1, scale, _PRECISION)
-    found, value, half = [], 1 << _PRECISION, _PRECISION - 64
+    thresholds, value, half = [], 1 << _PRECISION, _PRECISION - 64
     for g in range(1, length + 1):
         value = (value * factor) >> _PRECISION
         # Each step is off by at most two units of the last bit; a threshold so close to a whole
         # number is computed by itself.
         rest = value & ((1 << half) - 1)
         close = rest < 4 * g or rest > (1 << half) - 4 * g
-        found.append(
+        thresholds.append(
             _exp_bits(g, scale, 4 * _PRECISION) >> (4 * _PRECISION - 64) if close else value >> half
         )
-    return np.array(found[::-1], dtype=np.uint64)
+    return np.array(thresholds[::-1], dtype=np.uint64)
 
 
 def _is_below_exp(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:

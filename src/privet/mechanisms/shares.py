@@ -91,10 +91,10 @@ def negative_binomial(
 
     In a random permutation of a geometric number of elements the numbers of cycles of length l are
     independent and Poisson with mean p**l/l (Shepp and Lloyd, "Ordered cycle lengths in a random
-    permutation", 1966). Keeping every cycle with chance 1/shares divides these means by ``shares``;
-    what is then left is the compound Poisson form of NegBin(1/shares, p). The cycle of some element
-    is equally likely to have any length up to the number of elements left, so nothing but uniform
-    integers are drawn.
+    permutation", 1966). Keeping every cycle with probability 1/shares divides these means by
+    ``shares``; what is then left is the compound Poisson form of NegBin(1/shares, p). The cycle of
+    some element is equally likely to have any length up to the number of elements left, so nothing
+    but uniform integers are drawn.
     """
     left = magnitudes(bits, count, scale).astype(np.uint64)
     kept = np.zeros(count, dtype=np.int64)

@@ -300,8 +300,8 @@ def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStateme
         canonical(statement.to_json()) == canonical(data),
         "its privacy statement is not as Privet writes it",
     )
-    for one in (statement, *statement.leaves):
-        _check_range(one)
+    for part in (statement, *statement.leaves):
+        _check_range(part)
     return statement
 
 
@@ -310,24 +310,24 @@ def _list_amounts(data: Any) -> list[Any]:
     amounts: list[Any] = []
     n_charges, n_parts, open_ = 0, 0, [data]
     while open_:
-        one = open_.pop()
+        statement = open_.pop()
         require(
-            isinstance(one, dict) and isinstance(one.get("charges"), list),
+            isinstance(statement, dict) and isinstance(statement.get("charges"), list),
             "privacy must be an object with charges",
         )
-        charges, parts = one["charges"], one.get("parts", [])
+        charges, parts = statement["charges"], statement.get("parts", [])
         n_parts += len(parts) if isinstance(parts, list) else MAX_PARTS + 1
         require(n_parts <= MAX_PARTS, f"privacy has more than {MAX_PARTS} parts")
         n_charges += len(charges)
         require(n_charges <= MAX_CHARGES, f"privacy lists more than {MAX_CHARGES} charges")
         require(all(isinstance(charge, dict) for charge in charges), "a charge must be an object")
-        rows = one.get("rows_per_person")
+        rows = statement.get("rows_per_person")
         require(
             type(rows) is int and 1 <= rows <= MAX_ROWS_PER_PERSON,
             "rows_per_person is out of range",
         )
         amounts += [charge.get(unit) for charge in charges for unit in ("epsilon", "rho")] + [
-            one.get("delta")
+            statement.get("delta")
         ]
         open_ += parts
     return amounts

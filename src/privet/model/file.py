@@ -98,11 +98,11 @@ def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
         isinstance(document, dict) and document.get("privet") == kind,
         f'it is no Privet {kind} ("privet": "{kind}" is missing)',
     )
-    found = document.get("version")
-    if type(found) is not int or found not in versions:
+    version = document.get("version")
+    if type(version) is not int or version not in versions:
         read = f"version{'s' if len(versions) > 1 else ''} {' and '.join(map(str, versions))}"
         raise Damaged(
-            f"its version is {found!r}, this Privet reads {read}; a newer Privet may read it"
+            f"its version is {version!r}, this Privet reads {read}; a newer Privet may read it"
         )
     whole = hashlib.sha256(data[:-_SEALED] + b"}").hexdigest()
     sealed = data[-_SEALED:] == _SEAL + whole.encode() + b'"}'
@@ -126,14 +126,14 @@ def _loads(data: bytes) -> Any:
         raise Damaged("it is nested too deeply") from None
     except Damaged:
         raise
-    except ValueError:  # a whole number of more digits than Python converts
+    except ValueError:  # an integer of more digits than Python converts
         raise Damaged("it holds a number that is too long") from None
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    require(len(found) == len(pairs), "a key stands twice")
-    return found
+    entries = dict(pairs)
+    require(len(entries) == len(pairs), "a key stands twice")
+    return entries
 
 
 def _refuse_constant(name: str) -> NoReturn:

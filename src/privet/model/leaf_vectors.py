@@ -34,7 +34,7 @@ from privet.domain.tree import Tree, node_counts, sum_upwards
 from privet.errors import ParameterError, QuestionError
 
 Weighting = Literal["by-noise", "equal"]
-#: Thin leaves borrow less than this many standard deviations.
+#: Leaves are shrunk by less than this many standard deviations.
 MAX_SHRINK = 10**6
 
 
@@ -91,12 +91,12 @@ class Evidence:
 
     Args:
         batches: at least one, all about the same structure.
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
-            noise, where counts are above it.
+        shrink: how strongly leaves are shrunk towards their ancestors, in standard deviations of
+            their noise, where counts are above it.
         weighting: the rule by which batches weigh: ``"by-noise"`` or ``"equal"``.
-        weights, borrowing: how much each batch counts, and how much thin leaves borrow: what
-            followed from these by the rules of :mod:`privet.learners.random_trees.batches` when the
-            model was made. A file keeps both, so that it answers as it did when rules change.
+        weights, borrowing: how much each batch counts, and how strongly leaves are shrunk: what
+            followed from these by the rules of :func:`weigh_batches` when the model was made. A
+            file keeps both, so that it answers as it did when rules change.
     """
 
     batches: tuple[Batch, ...]
@@ -241,7 +241,7 @@ def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
 
 # -- how batches weigh, how strongly leaves are shrunk, when to retrain --
 
-#: Thin leaves borrow at most so many times as much where noise dominates. Chosen on public data
+#: Leaves are shrunk at most so many times as strongly where noise dominates. Chosen on public data
 #: sets.
 MOST_BORROWING = 8.0
 #: No batch counts more often than this.
@@ -264,22 +264,22 @@ def weigh_batches(
     scaled so that all rows count once on average, and none more than ten times: the sums are about
     those of all rows.
 
-    Thin leaves borrow ``shrink``, times the ratio of noise to strength where that is above 1.
+    Leaves are shrunk by ``shrink``, times the ratio of noise to strength where that is above 1.
     """
     plain = Evidence(tuple(batches), shrink, weighting, (1.0,) * len(batches), shrink)
     evidence = plain
     if weighting == "by-noise" and len(batches) > 1:
         rows, share = estimate_sizes(batches), _estimate_typical_share(plain)
-        found = [
+        weights = [
             1 / (batch.deviation**2 / n + share) if n > 0 else 0.0
             for batch, n in zip(batches, rows, strict=True)
         ]
-        kept = sum(weight * n for weight, n in zip(found, rows, strict=True))
-        alike = max(found) - min(found) <= 1e-12 * max(found)  # sums of whole numbers stay whole
+        kept = sum(weight * n for weight, n in zip(weights, rows, strict=True))
+        alike = max(weights) - min(weights) <= 1e-12 * max(weights)  # sums of integers stay whole
         # Where noise makes up most of the rows there seem to be, counts are not blown up to their
         # number.
-        scale = min(sum(rows) / kept, MOST_WEIGHT / max(found)) if kept > 0 else 1.0
-        evidence = plain if alike else replace(plain, weights=tuple(one * scale for one in found))
+        scale = min(sum(rows) / kept, MOST_WEIGHT / max(weights)) if kept > 0 else 1.0
+        evidence = plain if alike else replace(plain, weights=tuple(one * scale for one in weights))
     strength = evidence.strength
     ratio = (
         evidence.deviation / strength
@@ -299,17 +299,17 @@ def estimate_sizes(batches: Sequence[Batch]) -> list[float]:
     A normal model with a variance between batches that is estimated by moments (DerSimonian and
     Laird 1986). Without it, equal batches would weigh differently by chance.
     """
-    found = np.array([batch.n_rows for batch in batches])
+    sizes = np.array([batch.n_rows for batch in batches])
     noise = np.array([batch.variance_of_n_rows for batch in batches])
-    if len(found) > 1 and noise.min() > 1e-100:  # exact counts need no help
+    if len(sizes) > 1 and noise.min() > 1e-100:  # exact counts need no help
         precision = 1 / noise
-        excess = float((precision * (found - np.average(found, weights=precision)) ** 2).sum()) - (
-            len(found) - 1
+        excess = float((precision * (sizes - np.average(sizes, weights=precision)) ** 2).sum()) - (
+            len(sizes) - 1
         )
         between = max(excess, 0.0) / float((precision * (1 - precision / precision.sum())).sum())
-        mean = np.average(found, weights=1 / (between + noise))
-        found = mean + (found - mean) * between / (between + noise)
-    return [max(float(rows), 0.0) for rows in found]
+        mean = np.average(sizes, weights=1 / (between + noise))
+        sizes = mean + (sizes - mean) * between / (between + noise)
+    return [max(float(rows), 0.0) for rows in sizes]
 
 
 def explain_wear(evidence: Evidence) -> str:

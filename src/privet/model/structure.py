@@ -43,7 +43,7 @@ def require(holds: bool, reason: str) -> None:
         raise Damaged(reason)
 
 
-#: Counts and noise are at most this: whole numbers up to here are exact in floating point.
+#: Counts and noise are at most this: integers up to here are exact in floating point.
 LARGEST = 2**53
 #: Scores are on a log scale: beyond this, one would drown all others.
 LARGEST_SCORE = 10_000

@@ -54,8 +54,8 @@ class Load:
 class Query(ABC, Generic[A]):
     """A question about a table. Subclasses are frozen dataclasses of public facts.
 
-    What a person gives may be loose (a list of cells, a float); :func:`checked` makes it plain and
-    sets ``schema``, and only then the other methods may be used.
+    What a person gives may be loose (a list of cells, a float); :func:`check_query` makes it plain
+    and sets ``schema``, and only then the other methods may be used.
     """
 
     #: The end of its address, and its name in the registry.
@@ -157,9 +157,9 @@ def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = No
     """
     terms = Answer.from_json(data)
     if cost is not None:
-        told = (terms.row_cost, terms.cost)
+        costs = (terms.row_cost, terms.cost)
         expect(
-            told == (cost, cost.promised(query.schema)),
+            costs == (cost, cost.promised(query.schema)),
             "it costs something else than was asked for",
         )
     return query.read_answer(data, terms)

@@ -86,7 +86,7 @@ class DrawTree(Query[Drawn]):
             raise QuestionError("the space of trees is about another schema")
         splits = [*(self.space.inner or ()), *(self.space.last or ())]
         # A subclass could look at the counts that it is asked about.
-        if any(type(one) is not Split for one in splits):
+        if any(type(split) is not Split for split in splits):
             raise ParameterError("a space of trees must be made of plain Splits")
         self.space.check_size()
         return type(self)(self.space, copy_trees(schema, self.weighting))

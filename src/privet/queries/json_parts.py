@@ -228,14 +228,16 @@ def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Js
 
     Listed once, and by their numbers for each cell where cells have lists of their own.
     """
-    shared = [one for one in candidates if isinstance(one, Split)]
+    shared = [split for split in candidates if isinstance(split, Split)]
     lists = [] if shared else [list(of_cell) for of_cell in candidates]  # type: ignore[arg-type]
     # what is offered twice counts twice
-    distinct = shared or list(dict.fromkeys(one for of_cell in lists for one in of_cell))
-    number = {one: i for i, one in enumerate(distinct)}
+    distinct = shared or list(dict.fromkeys(split for of_cell in lists for split in of_cell))
+    number = {split: i for i, split in enumerate(distinct)}
     return {
-        "splits": [split_to(one) for one in distinct],
-        "candidates": None if shared else [[number[one] for one in of_cell] for of_cell in lists],
+        "splits": [split_to(split) for split in distinct],
+        "candidates": None
+        if shared
+        else [[number[split] for split in of_cell] for of_cell in lists],
     }
 
 
@@ -243,7 +245,7 @@ def candidates_from(
     splits: Sequence[Mapping[str, Any]], candidates: Sequence[Sequence[int]] | None
 ) -> list[Split] | list[list[Split]]:
     """Return candidate splits: one list for all cells, or one per cell."""
-    listed = [split_from(one) for one in splits]
+    listed = [split_from(split) for split in splits]
     if candidates is None:
         return listed
     if bad := [i for of_cell in candidates for i in of_cell if not 0 <= i < len(listed)]:
@@ -255,7 +257,9 @@ def candidates_from(
 
 def space_to(space: TreeSpace) -> Json:
     """Return a space of trees as JSON."""
-    splits = {name: [split_to(one) for one in getattr(space, name)] for name in ("inner", "last")}
+    splits = {
+        name: [split_to(split) for split in getattr(space, name)] for name in ("inner", "last")
+    }
     return {"depth": space.depth, **splits, "split": space.split, "keep": space.keep}
 
 

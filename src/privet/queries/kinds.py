@@ -96,7 +96,7 @@ class Kind(ABC, Generic[Exact, Released]):
 
 @dataclass(frozen=True)
 class Noisy:
-    """Tables that a mechanism has let out. ``spread`` is the Laplace scale or the Gaussian
+    """Tables that a mechanism has released. ``spread`` is the Laplace scale or the Gaussian
     variance.
     """
 

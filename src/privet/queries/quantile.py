@@ -152,7 +152,11 @@ def numeric_attribute(schema: Schema, name: str) -> Numeric:
     domain_size(schema, name)
     attribute = schema.attributes[name]
     if not isinstance(attribute, Numeric):
-        ordered = [other for other, one in schema.attributes.items() if isinstance(one, Numeric)]
+        ordered = [
+            other
+            for other, candidate in schema.attributes.items()
+            if isinstance(candidate, Numeric)
+        ]
         there_are = f"there are {', '.join(ordered)}" if ordered else "there is none"
         raise ParameterError(
             f"attribute must be a numeric one ({there_are}), got {name!r}, which is categorical"

@@ -26,8 +26,8 @@ def spell_cells(cells: Cells) -> str:
     leaves = cells.cell[cells.cell >= 0]
     if len(leaves) > len(np.unique(leaves)):  # one path does not tell all of such a cell
         return f"{len(cells)} cells"
-    told = [cell.describe(cells.schema) for cell in cells]
-    return "all rows" if told == ["everything"] else "; ".join(told)
+    described = [cell.describe(cells.schema) for cell in cells]
+    return "all rows" if described == ["everything"] else "; ".join(described)
 
 
 def spell_partition(partition: Partition) -> str:

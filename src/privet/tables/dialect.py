@@ -185,16 +185,16 @@ def structure_problems(
     Judged by what the columns of a table hold; ``fractions`` are those of floating point.
     """
     person = [] if schema.person is None else [schema.person]
-    found: list[tuple[str, What]] = []
+    problems: list[tuple[str, What]] = []
     for column in (*schema.names, schema.target, *person):
         if column not in kinds:
-            found.append((column, "absent"))
+            problems.append((column, "absent"))
         elif column == schema.person:
             if column in fractions:  # two large identifiers may have become one
-                found.append((column, "identity"))
+                problems.append((column, "identity"))
         elif kinds[column] is None:
-            found.append((column, "dtype"))
-    return found
+            problems.append((column, "dtype"))
+    return problems
 
 
 def used_codes(question: Question) -> list[str]:

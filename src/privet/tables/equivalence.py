@@ -62,11 +62,11 @@ class EquivalenceClasses:
 
         Three arrays, with each pair once.
         """
-        found = execute(
+        counts = execute(
             self._cursor, f"SELECT class, code, n FROM {_NUMBERED}", {}, self.name
         ).fetchnumpy()
         classes, codes, rows = (
-            np.asarray(found[column], dtype=np.int64) for column in ("class", "code", "n")
+            np.asarray(counts[column], dtype=np.int64) for column in ("class", "code", "n")
         )
         return classes, codes, rows
 
@@ -131,15 +131,15 @@ def equivalence_classes(
 
 
 def _check_columns(name: str, columns: list[str], quasi: Sequence[str], sensitive: str) -> None:
-    there = f"the columns of {name} are {', '.join(columns)}"
+    hint = f"the columns of {name} are {', '.join(columns)}"
     if not quasi:
-        raise ParameterError(f"quasi must name at least one column, got none; {there}")
+        raise ParameterError(f"quasi must name at least one column, got none; {hint}")
     if twice := [column for i, column in enumerate(quasi) if column in quasi[:i]]:
         raise ParameterError(f"quasi must name each column once, got {twice[0]!r} twice")
     for parameter, given in (*(("quasi", column) for column in quasi), ("sensitive", sensitive)):
         if given not in columns:
             raise ParameterError(
-                f"{parameter} must name a column of the table, got {given!r}; {there}"
+                f"{parameter} must name a column of the table, got {given!r}; {hint}"
             )
     if sensitive in quasi:
         raise ParameterError(

@@ -58,10 +58,10 @@ def open_table(table: object, y: object = None) -> Table:
     # One file has one name, however it is reached: a ledger knows tables by their names.
     try:
         path = Path(place).resolve()
-        there = path.is_file()
+        exists = path.is_file()
     except (OSError, ValueError):  # a name that is too long, or that no file can have
-        there = False
-    if not there:
+        exists = False
+    if not exists:
         raise TableError(f"no file {_hide_password(place)}; a table is {_SUPPORTED}")
     if any(character in str(path) for character in "*?["):
         raise TableError(

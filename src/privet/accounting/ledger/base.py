@@ -363,7 +363,10 @@ def check_name(parameter: str, name: str | None) -> None:
 
 
 class KeyedLedger:
-    """What is charged here is charged under the key of a request, so that the request pays once.
+    """A ledger as one request sees it.
+
+    What is charged here is charged under the key of the request, so that the request pays once.
+    ``seen`` is told of every charge.
 
     ``seen`` is told of every charge.
     """

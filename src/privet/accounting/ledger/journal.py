@@ -62,7 +62,7 @@ class JournalEntry:
     data set), in one of the two units. A line of kind "reserve" sets an amount aside, in one of the
     two units, and one of kind "close" ends that reservation.
 
-    ``more`` is a JSON object as :func:`written_more` writes it, or empty. It may hold:
+    ``more`` is a JSON object as :func:`format_particulars` writes it, or empty. It may hold:
 
     - in a charge, ``reservation`` (the number of its line), ``asked`` (the question in words),
       ``neighbours`` and ``rows_per_person``;
@@ -323,16 +323,16 @@ class Receipt:
     @classmethod
     def read(cls, text: str) -> Receipt:
         """Return the receipt that a text spells."""
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"privet-receipt-1\.([0-9a-f]{64})\.([0-9]{1,18})\.([0-9a-f]{64})\.([0-9a-f]{64}|)",
             text.strip(),
         )
-        if found is None:
+        if match is None:
             raise ParameterError(
                 "a receipt must be text such as privet-receipt-1.LEDGER.NUMBER.HASH.ANSWER, as an "
                 "answer carries it"
             )
-        return cls(found[1], int(found[2]), found[3], found[4])
+        return cls(match[1], int(match[2]), match[3], match[4])
 
 
 # -- costs and entries as JSON, and back --

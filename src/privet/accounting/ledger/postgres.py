@@ -98,10 +98,10 @@ class PostgresLedger:
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
         check_cap(None, dataset, budget, None)
         with self.transaction() as connection:
-            there = _read_cap_row(connection, dataset, None)
-            if there is None:
+            cap = _read_cap_row(connection, dataset, None)
+            if cap is None:
                 self._set_cap(connection, dataset, budget, None)
-            return there or budget
+            return cap or budget
 
     def _set_cap(
         self, connection: psycopg.Connection[Any], dataset: str, budget: Budget, analyst: str | None
@@ -191,8 +191,8 @@ class PostgresLedger:
                 return _read_reservations(connection, number=keyed.number)[0]
             who = (None, analyst)
             wanted.check_room(
-                {one: _read_cap_row(connection, dataset, one) for one in who},
-                {one: _read_spent_row(connection, dataset, one) for one in who},
+                {account: _read_cap_row(connection, dataset, account) for account in who},
+                {account: _read_spent_row(connection, dataset, account) for account in who},
                 _read_reservations(connection, dataset, open_only=True),
             )
             line = _append(

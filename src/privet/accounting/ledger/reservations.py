@@ -99,16 +99,16 @@ class Reservation:
         line), and the particulars of the closing line.
         """
         unit, reserved, charged, touched, state, closed = row
-        found = cls.opened(line, touched)
+        opened = cls.opened(line, touched)
         claimed = {key: closing_more[key] for key in ("claimed_model",) if key in closing_more}
         return replace(
-            found,
+            opened,
             unit=unit,
             reserved=parse_fraction(reserved),
             charged=parse_fraction(charged),
             state=state,
             closed=closed,
-            facts={**found.facts, **claimed},
+            facts={**opened.facts, **claimed},
         )
 
     @property

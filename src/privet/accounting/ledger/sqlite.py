@@ -140,10 +140,10 @@ class SQLiteLedger:
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
         with self._transaction() as connection:
             check_cap(None, dataset, budget, None)
-            there = self._read_cap(connection, dataset, None)
-            if there is None:
+            cap = self._read_cap(connection, dataset, None)
+            if cap is None:
                 self._set_cap(connection, dataset, budget, None)
-            return there or budget
+            return cap or budget
 
     def _set_cap(
         self, connection: sqlite3.Connection, dataset: str, budget: Budget, analyst: str | None
@@ -246,8 +246,8 @@ class SQLiteLedger:
                 return self._reservations(connection, number=keyed.number)[0]
             who = (None, analyst)
             wanted.check_room(
-                {one: self._read_cap(connection, dataset, one) for one in who},
-                {one: self._read_spent(connection, dataset, one) for one in who},
+                {account: self._read_cap(connection, dataset, account) for account in who},
+                {account: self._read_spent(connection, dataset, account) for account in who},
                 self._reservations(connection, dataset, open_only=True),
             )
             line = reserve_line(
@@ -542,14 +542,14 @@ class SQLiteLedger:
         SQLite may still read a damaged file, with a total that is gone or not found.
         """
         indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        found = (
+        damage = (
             problems_of(self.identity, _read_books(connection))
             if indexes == "ok"
             else [" ".join(indexes.split())]
         )
-        if found:
+        if damage:
             raise LedgerError(
-                f"ledger {self.path} is damaged, so nothing is charged ({found[0]}); {_RESTORE}"
+                f"ledger {self.path} is damaged, so nothing is charged ({damage[0]}); {_RESTORE}"
             )
         self._whole = True
 

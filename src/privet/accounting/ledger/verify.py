@@ -36,19 +36,19 @@ def verify(
     # before the lines are read: what was seen then must be among them
     seen = None if witness is None else witness.seen()
     books = ledger.books()
-    found = problems_of(ledger.identity, books)
+    problems = problems_of(ledger.identity, books)
     by_number = {line.number: line for line in books.lines}
     if seen is not None:
-        found += _check_receipt("the witness", seen, ledger.identity, by_number)
+        problems += _check_receipt("the witness", seen, ledger.identity, by_number)
     for receipt in receipts:
-        found += _check_receipt(
+        problems += _check_receipt(
             f"the receipt of line {receipt.number}", receipt, ledger.identity, by_number
         )
         if receipt.answer:
-            found += _check_answer(ledger, receipt)
-    if not found and books.lines and witness is not None:
+            problems += _check_answer(ledger, receipt)
+    if not problems and books.lines and witness is not None:
         witness.note(ledger, books.lines[-1])
-    return found
+    return problems
 
 
 def problems_of(identity: str, books: Books) -> list[str]:
@@ -133,7 +133,7 @@ def _check_reservations(books: Books) -> Iterator[str]:
                 yield f"line {line.number} is of no kind that a ledger writes"
         except (ValueError, TypeError, KeyError, PrivetError):
             yield f"line {line.number} is not a {line.kind} that a ledger writes"
-    rows = {number: one.row for number, one in replayed.items()}
+    rows = {number: reservation.row for number, reservation in replayed.items()}
     for number in sorted({*rows, *books.reservations}, key=repr):
         if number not in rows:
             yield f"there is a reservation {number} that no line made"
@@ -154,23 +154,23 @@ def _replay(
 ) -> Iterator[str]:
     """Replay a charge to a reservation, or the end of one, and say what is wrong with it."""
     number = more["reservation"]
-    there = replayed.get(number)
-    if there is None:
+    reservation = replayed.get(number)
+    if reservation is None:
         yield f"line {line.number} is about a reservation {number} that no line before it made"
         return
-    if (there.dataset, there.analyst) != (line.dataset, line.analyst):
+    if (reservation.dataset, reservation.analyst) != (line.dataset, line.analyst):
         yield f"line {line.number} is about the reservation {number} of somebody else"
         return
-    if not there.is_open:
+    if not reservation.is_open:
         yield f"line {line.number} is about the reservation {number}, which was closed before"
         return
     if line.kind == "close":
         if more["why"] not in REASONS:
             yield f"line {line.number} closes reservation {number} for no reason that there is"
-        replayed[number] = there.after_closing(line)
+        replayed[number] = reservation.after_closing(line)
     else:
-        replayed[number] = there.after_charge(line.entry.cost, latest)
-        if amount_in(line.entry.cost, there.unit, there.dataset) > there.left:
+        replayed[number] = reservation.after_charge(line.entry.cost, latest)
+        if amount_in(line.entry.cost, reservation.unit, reservation.dataset) > reservation.left:
             yield f"line {line.number} charges more to reservation {number} than it had left"
 
 

@@ -21,7 +21,7 @@ class ArrowColumn(Column):
     def __init__(self, column: Any, dtype: Any = None) -> None:
         if pa.types.is_run_end_encoded(column.type):
             column = pa.chunked_array(
-                [pc.run_end_decode(one) for one in getattr(column, "chunks", [column])],
+                [pc.run_end_decode(chunk) for chunk in getattr(column, "chunks", [column])],
                 type=column.type.value_type,
             )
         self._column, self._type = column, column.type
@@ -75,12 +75,14 @@ class ArrowColumn(Column):
             block = self._block(low, high)
             if block.type not in listed:
                 listed[block.type] = pa.array(texts, type=block.type)
-            found = (
+            positions = (
                 pc.index_in(block, value_set=listed[block.type])
                 .fill_null(len(texts))
                 .to_numpy(zero_copy_only=False)
             )
-            return np.where(_nulls(block), np.int32(-1), found) if block.null_count else found
+            return (
+                np.where(_nulls(block), np.int32(-1), positions) if block.null_count else positions
+            )
 
         return find
 

@@ -18,7 +18,7 @@ from privet.domain.encode.values import What, plain_value_of
 from privet.domain.schema import Schema
 from privet.errors import ParameterError
 
-#: Plain numbers or truth values, and which of them are null (None: none is). A NaN is null too.
+#: Plain numbers or booleans, and which of them are null (None: none is). A NaN is null too.
 MaskedNumbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
 #: Positions into a list of plain values; -1 is null.
 Distinct = tuple[npt.NDArray[Any], list[Any]]
@@ -102,7 +102,7 @@ class ArrayColumn(Column):
         if not isinstance(block, np.ndarray):
             return object_array(block)
         if isinstance(block, np.ma.MaskedArray):
-            # pandas would make fractions of whole numbers
+            # pandas would make fractions of integers
             return np.asarray(np.ma.filled(block.astype(object), None))
         # half a character is no text of pandas
         return block.astype(object) if block.dtype.kind == "U" else block

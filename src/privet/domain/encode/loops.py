@@ -14,7 +14,7 @@ from privet._numba import compile_kernel
 
 @compile_kernel
 def look_up_codes(numbers: Any, first: Any, codes: Any, out: Any) -> None:
-    """Write the code of each whole number, of which the first has ``codes[0]``; those beyond are as
+    """Write the code of each integer, of which the first has ``codes[0]``; those beyond are as
     the first and the last.
     """
     last = first + len(codes) - 1

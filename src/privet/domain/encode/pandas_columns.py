@@ -58,7 +58,7 @@ class PandasColumn(Column):
 
 
 class MaskedColumn(PandasColumn):
-    """Numbers or truth values beside a mask of those that are null."""
+    """Numbers or booleans beside a mask of those that are null."""
 
     def numbers(self, low: int, high: int) -> MaskedNumbers:
         block = self._series.array[low:high]

@@ -82,11 +82,11 @@ def encode(
     then. With ``matrix``, the code columns are of one type, and the lines of one matrix.
     """
     columns = Columns(schema, table, y, with_target=target)
-    found = list(columns.structure())
-    absent = {name for name, what in found if what == "absent" and name in schema.attributes}
+    problems = list(columns.structure())
+    absent = {name for name, what in problems if what == "absent" and name in schema.attributes}
     if partial and absent != set(schema.attributes):
-        found = [problem for problem in found if problem[0] not in absent]
-    raise_if_any(found)
+        problems = [problem for problem in problems if problem[0] not in absent]
+    raise_if_any(problems)
     present = {name: columns[name] for name in schema.names if name not in absent}
     n_rows = max(map(len, present.values()))
     dtypes = [attribute.dtype for attribute in schema.attributes.values()]
@@ -148,26 +148,26 @@ def find_problems(schema: Schema, table: object, y: object = None) -> list[tuple
     For the owner: the answer depends on the rows.
     """
     columns = Columns(schema, table, y, with_target=True)
-    found = list(columns.structure())
-    broken = {name for name, _ in found}
+    problems = list(columns.structure())
+    broken = {name for name, _ in problems}
     attributes: dict[str, Attribute] = {
         **schema.attributes,
         schema.target: Categorical(schema.classes),
     }
     for name, attribute in attributes.items():
         if name not in broken:
-            found += [(name, what) for what in _find_column_problems(attribute, columns[name])]
-    return found
+            problems += [(name, what) for what in _find_column_problems(attribute, columns[name])]
+    return problems
 
 
 def _find_column_problems(attribute: Attribute, column: Column) -> list[What]:
-    found: set[What] = set()
+    problems: set[What] = set()
     for_each_block(
         len(column),
-        lambda low, high: found.update(_find_block_problems(attribute, column, low, high)),
+        lambda low, high: problems.update(_find_block_problems(attribute, column, low, high)),
     )
     order: tuple[What, ...] = ("unlisted", "not a number", "out of range", "null")
-    return [what for what in order if what in found]
+    return [what for what in order if what in problems]
 
 
 def _find_block_problems(attribute: Attribute, column: Column, low: int, high: int) -> list[What]:
@@ -176,22 +176,22 @@ def _find_block_problems(attribute: Attribute, column: Column, low: int, high: i
     entries = [entry for i, entry in enumerate(uniques) if i in used and entry is not None]
     has_null = -1 in used or any(uniques[i] is None for i in used)
     expected = attribute.on_unknown is not None
-    found: list[What] = []
+    problems: list[What] = []
     if isinstance(attribute, Categorical):
         catches = expected or attribute.other is not None
         if not catches and any(match(attribute, entry) is None for entry in entries):
-            found.append("unlisted")
+            problems.append("unlisted")
         if not catches and attribute.missing is None and has_null:
-            found.append("null")
-        return found
+            problems.append("null")
+        return problems
     numbers = np.array([number_of(entry) for entry in entries if entry != attribute.missing])
     if np.isnan(numbers).any() and attribute.missing is None:
-        found.append("not a number")
+        problems.append("not a number")
     if not expected and ((numbers < attribute.low) | (numbers > attribute.high)).any():
-        found.append("out of range")
+        problems.append("out of range")
     if attribute.missing is None and attribute.on_unknown != "drop" and has_null:
-        found.append("null")
-    return found
+        problems.append("null")
+    return problems
 
 
 def _number_people(column: Column) -> npt.NDArray[np.intp]:
@@ -211,7 +211,7 @@ def _number_people(column: Column) -> npt.NDArray[np.intp]:
 
 
 class ColumnCodes:
-    """How one column becomes codes.
+    """The encoder of one column.
 
     Whatever way is taken, the code of an entry depends on that entry alone.
     """

@@ -30,7 +30,7 @@ def for_each_block(n_rows: int, work: Callable[[int, int], None]) -> None:
     for_each_part(n_blocks, lambda part: work(part * BLOCK, min((part + 1) * BLOCK, n_rows)))
 
 
-#: Whole numbers are looked up in a table of at most this many entries.
+#: Integers are looked up in a table of at most this many entries.
 MAX_STEP_TABLE = 1 << 18
 _CELLS = 1 << 12
 _COMPILED = (
@@ -79,14 +79,14 @@ class Steps:
 
     def __call__(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the code of each number."""
-        found = self.codes[
+        codes = self.codes[
             np.searchsorted(
                 self.points, numbers.astype(self.points.dtype, copy=False), side="right"
             )
         ]
         if numbers.dtype.kind == "f":
-            found[np.isnan(numbers)] = self.missing
-        return found
+            codes[np.isnan(numbers)] = self.missing
+        return codes
 
     def write(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
         """Write the code of each number into ``out``."""
@@ -112,7 +112,7 @@ class Steps:
             out[:] = self(numbers)
 
     def _table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
-        """Return the first whole number that matters, and the codes from it on; those before and
+        """Return the first integer that matters, and the codes from it on; those before and
         after are as the first and the last.
         """
         if dtype not in self._tables:

@@ -18,7 +18,7 @@ from privet.errors import SchemaMismatch
 
 
 class _NoValue:
-    """Stands for an entry that is no text, number or truth value, and matches nothing."""
+    """Stands for an entry that is no text, number or boolean, and matches nothing."""
 
 
 NO_VALUE = _NoValue()

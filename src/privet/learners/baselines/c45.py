@@ -83,7 +83,7 @@ def _choose_multiway(min_rows: int, level: Level) -> list[SplitChoice | None]:
 
 def _choose_binary(min_rows: int, level: Level) -> list[SplitChoice | None]:
     lines = np.arange(len(level))
-    found: dict[int, tuple[BinarySplits, list[int]]] = {}
+    choices: dict[int, tuple[BinarySplits, list[int]]] = {}
     gains, ratios = [], []
     for position, attribute in enumerate(level.data.schema.attributes.values()):
         if attribute.size < 2:
@@ -95,10 +95,10 @@ def _choose_binary(min_rows: int, level: Level) -> list[SplitChoice | None]:
         best = first_best(gain, axis=1)
         gains.append(gain[lines, best])
         ratios.append(ratio[lines, best])
-        found[position] = options, best.tolist()
+        choices[position] = options, best.tolist()
     chosen = _choose_attributes(gains, ratios)
     return [
-        None if a is None else (a, found[a][0].branch(line, found[a][1][line]))
+        None if a is None else (a, choices[a][0].branch(line, choices[a][1][line]))
         for line, a in enumerate(chosen)
     ]
 

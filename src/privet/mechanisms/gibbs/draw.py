@@ -74,7 +74,7 @@ class Gibbs:
     def _solve(self) -> None:
         plan, n_classes, arrays = self._plan, self._n_classes, self._plan.arrays
         counts = np.zeros((plan.n_states, n_classes), dtype=np.int64)
-        #: For each number of tests left, from 1 on: whole numbers and rests of all states. Nobody
+        #: For each number of tests left, from 1 on: integers and rests of all states. Nobody
         #: there: 0.
         self._best = {
             left: np.zeros(plan.n_states, dtype=np.int64) for left in range(1, plan.depth)
@@ -152,12 +152,12 @@ class Gibbs:
             return [
                 Node(node.subset, 0, label, table[codes_of(child)].sum(axis=0)) for child in kept
             ]
-        found = []
+        children = []
         for child in kept:
             subset = node.subset.copy()
             subset[a] = plan.subset_of[a][child]
-            found.append(Node(subset, node.left - 1, label))
-        return found
+            children.append(Node(subset, node.left - 1, label))
+        return children
 
     def _choose(self, bits: Bits, node: Node) -> tuple[int, Split | None]:
         """Draw the label of a node, and how it is split, at once."""
@@ -189,10 +189,10 @@ class Gibbs:
             value = np.empty((most, n_classes))
             if node.left > 1:
                 below = (self._best[node.left - 1], self._rest[node.left - 1])
-                found = fill_inner_terms(which, node.subset, arrays, *below, weight, value, ids)
-                splits += [plan.inner_splits[i] for i in ids[:found]]
+                n_terms = fill_inner_terms(which, node.subset, arrays, *below, weight, value, ids)
+                splits += [plan.inner_splits[i] for i in ids[:n_terms]]
             else:
-                found = fill_end_terms(
+                n_terms = fill_end_terms(
                     which,
                     node.subset,
                     n_classes,
@@ -203,8 +203,8 @@ class Gibbs:
                     value,
                     ids,
                 )
-                splits += [plan.last_splits[i] for i in ids[:found]]
-            weight, value = weight[:found], value[:found]
+                splits += [plan.last_splits[i] for i in ids[:n_terms]]
+            weight, value = weight[:n_terms], value[:n_terms]
         label_prior = np.full(n_classes, -math.log(n_classes))
         if node.above >= 0:
             label_prior = np.log(
@@ -260,7 +260,7 @@ def run_on_all_cores(items: Sequence[int], work: Callable[[int], None], steps: i
 
 #: 32 roundings: more than double arithmetic loses per outcome; see :func:`exact_draw`.
 DOUBLE_ERROR = 2.0**-48
-#: Sums and products of doubles and whole numbers have fewer digits than this, so nothing is
+#: Sums and products of doubles and integers have fewer digits than this, so nothing is
 #: rounded.
 EXACT = Context(prec=2500, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
 
@@ -273,8 +273,8 @@ def exact_draw(
     Finite doubles are taken as exact real numbers.
 
     The product is not left to doubles, where its error would grow with ``whole``: an outcome's
-    chance would be off by more in a larger table. It is rounded here only to see where U falls,
-    with room for the error.
+    probability would be off by more in a larger table. It is rounded here only to see where U
+    falls, with room for the error.
     """
     x = unit * (whole - whole.max()) + rest
     sums = np.cumsum(np.exp(x - x.max()))

@@ -31,7 +31,7 @@ class ContingencyTables(NamedTuple):
 
 
 class Law(NamedTuple):
-    """Epsilon per unit of weight, the chance to split, and the chance to keep the label."""
+    """Epsilon per unit of weight, the probability to split, and that to keep the label."""
 
     unit: float
     split: float
@@ -198,20 +198,20 @@ def load_prefix(
 @jit
 def count_most_terms(split_start: Any, plan: Any) -> int:
     """Return how many splits a state can have at most: those where everything is possible."""
-    found = 0
+    n_terms = 0
     for a in range(len(plan.sizes)):
-        found += split_start[plan.first[a] + 1] - split_start[plan.first[a]]
-    return found
+        n_terms += split_start[plan.first[a] + 1] - split_start[plan.first[a]]
+    return n_terms
 
 
 @jit
 def sum_class_weights(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
     """Sum up the class weights of all states of a set of attributes."""
     state_base = plan.state_base
-    found = sum_table(which, -1, tables, plan)
+    table = sum_table(which, -1, tables, plan)
     for i in range(state_base[which + 1] - state_base[which]):
         for c in range(n_classes):
-            counts[state_base[which] + i, c] = found[i * n_classes + c]
+            counts[state_base[which] + i, c] = table[i * n_classes + c]
 
 
 @inlined  # type: ignore[untyped-decorator]
@@ -387,21 +387,21 @@ def fill_inner_terms(
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
         n_allowed += plan.inner_start[s] < plan.inner_start[s + 1]
-    found = 0
+    n_terms = 0
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
         n_splits = plan.inner_start[s + 1] - plan.inner_start[s]
         for i in range(plan.inner_start[s], plan.inner_start[s + 1]):
-            weight[found] = 0
-            value[found, :] = -log(float(n_allowed * n_splits))
-            ids[found] = plan.inner[i]
+            weight[n_terms] = 0
+            value[n_terms, :] = -log(float(n_allowed * n_splits))
+            ids[n_terms] = plan.inner[i]
             for j in range(plan.child_start[plan.inner[i]], plan.child_start[plan.inner[i] + 1]):
                 state = child_state(which, subset, a, plan.child[j], plan)
-                weight[found] += best[state]
+                weight[n_terms] += best[state]
                 for c in range(n_classes):
-                    value[found, c] += rest[state, c]
-            found += 1
-    return found
+                    value[n_terms, c] += rest[state, c]
+            n_terms += 1
+    return n_terms
 
 
 @jit
@@ -516,7 +516,7 @@ def fill_end_terms(
         s = plan.first[a] + subset[a]
         n_allowed += plan.last_start[s] < plan.last_start[s + 1]
     of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
-    found = 0
+    n_terms = 0
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
         n_splits = plan.last_start[s + 1] - plan.last_start[s]
@@ -542,12 +542,12 @@ def fill_end_terms(
             keep,
             of_class,
             share,
-            weight[found : found + n_splits],
-            value[found : found + n_splits],
+            weight[n_terms : n_terms + n_splits],
+            value[n_terms : n_terms + n_splits],
         )
-        for t in range(found, found + n_splits):
-            ids[t] = plan.last[plan.last_start[s] + t - found]
+        for t in range(n_terms, n_terms + n_splits):
+            ids[t] = plan.last[plan.last_start[s] + t - n_terms]
             for c in range(n_classes):
                 value[t, c] = log(value[t, c]) - log(float(n_allowed * n_splits))
-        found += n_splits
-    return found
+        n_terms += n_splits
+    return n_terms

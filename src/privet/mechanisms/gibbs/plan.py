@@ -169,14 +169,14 @@ def codes_of(mask: int) -> list[int]:
 
 def _list_runs(split: Split) -> list[list[tuple[int, int]]]:
     """Return for each child the runs of neighbouring codes that lead to it."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(split.n_children)]
+    runs_of_child: list[list[tuple[int, int]]] = [[] for _ in range(split.n_children)]
     for code, child in enumerate(split.branch):
-        runs = found[child]
+        runs = runs_of_child[child]
         if runs and runs[-1][1] == code:
             runs[-1] = (runs[-1][0], code + 1)
         else:
             runs.append((code, code + 1))
-    return found
+    return runs_of_child
 
 
 def _starts(lengths: list[int]) -> Ints:
@@ -184,6 +184,6 @@ def _starts(lengths: list[int]) -> Ints:
 
 
 def _flatten_lists(lists: list[list[int]]) -> tuple[Ints, Ints]:
-    return _starts([len(one) for one in lists]), np.array(
-        [item for one in lists for item in one], dtype=np.int64
+    return _starts([len(items) for items in lists]), np.array(
+        [item for items in lists for item in items], dtype=np.int64
     )

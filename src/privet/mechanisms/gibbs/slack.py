@@ -42,13 +42,13 @@ def slack(space: TreeSpace) -> Fraction:
         nodes * _bound_node_rounding(space, within[space.depth - level])
         for level, nodes in enumerate(below)
     )
-    found = Fraction(math.ceil(4 * error * (1 + 2.0**-10) * 2.0**64), 1 << 64)
-    if found > MAX_SLACK:
+    bound = Fraction(math.ceil(4 * error * (1 + 2.0**-10) * 2.0**64), 1 << 64)
+    if bound > MAX_SLACK:
         raise QuestionError(
             f"trees of this space can have {within[-1]:.1e} nodes, too many for floating point; "
             f"use less depth (now {space.depth}) or splits with fewer children"
         )
-    return found
+    return bound
 
 
 def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
@@ -56,8 +56,8 @@ def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
 
     A row weighs at most ``most`` units.
 
-    The largest one up to (epsilon - slack)/most, so the law's own epsilon is a dyadic rational, and
-    nothing of it is rounded.
+    It is the largest one up to (epsilon - slack)/most, so the epsilon of the distribution itself is
+    a dyadic rational, and nothing of it is rounded.
     """
     taken = slack(space)
     if taken > epsilon * MAX_SHARE:
@@ -80,7 +80,7 @@ def nodes_below(space: TreeSpace) -> list[int]:
     """
     splits = (*(space.inner or ()), *(space.last or ()))
     domains = sorted(
-        (space.schema.attributes[name].size for name in {one.attribute for one in splits}),
+        (space.schema.attributes[name].size for name in {split.attribute for split in splits}),
         reverse=True,
     )
     return [
@@ -134,4 +134,6 @@ def _count_most_sum_terms(space: TreeSpace) -> int:
 
 
 def _count_most_children(space: TreeSpace) -> int:
-    return max((one.n_children for one in (*(space.inner or ()), *(space.last or ()))), default=1)
+    return max(
+        (split.n_children for split in (*(space.inner or ()), *(space.last or ()))), default=1
+    )

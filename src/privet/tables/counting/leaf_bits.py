@@ -72,13 +72,13 @@ class LeafBits:
 
         They come from the rows of each class with each bit.
         """
-        found = []
+        tables = []
         for low, high, cells in zip(self._ends[:-1], self._ends[1:], self._trees, strict=True):
             table = np.zeros((len(cells) + 1, len(counts)), dtype=np.int64)
             # the last line is that of no cell, -1
             np.add.at(table, cells.cell[cells.attribute < 0], counts[:, low:high].T)
-            found.append((table[:-1], int(table[-1].sum())))
-        return found
+            tables.append((table[:-1], int(table[-1].sum())))
+        return tables
 
 
 def choose_fitting_trees(trees: Sequence[Cells]) -> list[int]:

@@ -72,21 +72,21 @@ class Counting:
 
     def tables(self) -> Tables:
         """Return the counts so far."""
-        found: _Answer = {}
+        counted: _Answer = {}
         for ways in self._by_weights.values():
             for way in ways:
                 for p, (table, outside) in way.answer().items():
-                    found[p] = (
-                        (found[p][0] + table, found[p][1] + outside)
-                        if p in found
+                    counted[p] = (
+                        (counted[p][0] + table, counted[p][1] + outside)
+                        if p in counted
                         else (table, outside)
                     )
         shapes = [partition.shape for partition in self._question.partitions]
         tables = [
-            found[p][0] if p in found else np.zeros(shape, dtype=np.int64)
+            counted[p][0] if p in counted else np.zeros(shape, dtype=np.int64)
             for p, shape in enumerate(shapes)
         ]
-        uncovered = [found[p][1] if p in found else 0 for p in range(len(shapes))]
+        uncovered = [counted[p][1] if p in counted else 0 for p in range(len(shapes))]
         check_totals(tables, uncovered, self._rows)
         return tables
 
@@ -137,8 +137,8 @@ class _Leaves:
         _count_in_threads(count, len(classes), 4 * self._bits.n_strips, self._counts)
 
     def answer(self) -> _Answer:
-        found = zip(self._parts, self._bits.tables(self._counts), strict=True)
-        return {p: answer for parts, answer in found for p in parts}
+        answers_of_parts = zip(self._parts, self._bits.tables(self._counts), strict=True)
+        return {p: answer for parts, answer in answers_of_parts for p in parts}
 
 
 class _Rows:
@@ -170,9 +170,11 @@ class _Rows:
         _count_in_threads(count, len(classes), self._histograms.n_steps, self._counts)
 
     def answer(self) -> _Answer:
-        found = zip(self._parts, self._histograms.tables(self._counts), strict=True)
+        answers_of_parts = zip(self._parts, self._histograms.tables(self._counts), strict=True)
         return {
-            p: answer for parts, answers in found for p, answer in zip(parts, answers, strict=True)
+            p: answer
+            for parts, answers in answers_of_parts
+            for p, answer in zip(parts, answers, strict=True)
         }
 
 
@@ -274,12 +276,12 @@ class Histograms:
             counts[low:high].reshape(shape)
             for low, high, shape in zip(self._starts, self._starts[1:], self._shapes, strict=False)
         ]
-        found, h = [], 0
+        tables, h = [], 0
         for (cells, by), groups in zip(self._trees, self._groups, strict=True):
             sums = [_marginal(joint[h : h + len(groups)], groups, a) for a in by]
-            found.append([(table[: len(cells)], int(table[len(cells) :].sum())) for table in sums])
+            tables.append([(table[: len(cells)], int(table[len(cells) :].sum())) for table in sums])
             h += len(groups)
-        return found
+        return tables
 
 
 def _marginal(
@@ -300,5 +302,5 @@ def _places_of_nodes(trees: Sequence[Cells]) -> npt.NDArray[np.uint32]:
     """Return the cell of each node of all trees; the last place where it has none."""
     # No counted row ends in an inner node. They have a place all the same, so that nothing is ever
     # written beyond a histogram.
-    found = [np.where(cells.cell < 0, _count_places(cells) - 1, cells.cell) for cells in trees]
-    return np.concatenate(found).astype(np.uint32)
+    places = [np.where(cells.cell < 0, _count_places(cells) - 1, cells.cell) for cells in trees]
+    return np.concatenate(places).astype(np.uint32)

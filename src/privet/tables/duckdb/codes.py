@@ -51,7 +51,7 @@ _NATIVE = {
 }
 
 
-#: Types of people's identities beside texts, numbers and truth values.
+#: Types of people's identities beside texts, numbers and booleans.
 _DUCKDB_IDENTITIES = {"UUID", "DATE", "BLOB", "UHUGEINT"}
 
 
@@ -150,7 +150,7 @@ class Reading:
         if isinstance(column.dtype, np.dtype):
             self._codes(column.to_numpy(), out)
             return
-        # Whole numbers with nulls, which must not become fractions because of them.
+        # Integers with nulls, which must not become fractions because of them.
         self._codes(column.to_numpy(dtype=column.dtype.numpy_dtype, na_value=0), out)
         out[column.isna().to_numpy()] = self._missing
 
@@ -203,7 +203,7 @@ def plan_readings(table: Relation, schema: Schema) -> tuple[Statement, str, list
         )
     aliases = [alias for alias, _, _ in _columns_of(schema)]
     columns = ", ".join(
-        f"{one.sql} AS {alias}" for one, alias in zip(readings, aliases, strict=True)
+        f"{reading.sql} AS {alias}" for reading, alias in zip(readings, aliases, strict=True)
     )
     sql = (
         f"{make_with_clause(statement.tables)}SELECT {columns} FROM {table.relation} AS t "

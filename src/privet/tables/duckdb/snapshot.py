@@ -169,9 +169,9 @@ def _count_points(schema: Schema, blocks: Iterable[PeopleRows]) -> WeightedRows:
     times = np.zeros(math.prod(shape), dtype=np.int64)
     for codes, classes, _ in blocks:
         times += np.bincount(np.ravel_multi_index((*codes, classes), shape), minlength=len(times))
-    found = np.flatnonzero(times)
-    points = np.unravel_index(found, shape)
-    return np.array(points[:-1]), points[-1], times[found]
+    occurring = np.flatnonzero(times)
+    points = np.unravel_index(occurring, shape)
+    return np.array(points[:-1]), points[-1], times[occurring]
 
 
 def _bytes_of(array: npt.NDArray[Any]) -> memoryview:

@@ -99,11 +99,11 @@ class DuckDBTable:
             place for place in (self.database, self.parameters.get("path")) if place is not None
         ]
         try:
-            there = all(Path(place).is_file() for place in files)
+            exists = all(Path(place).is_file() for place in files)
             opened = self.database is None or Path(self.database).stat().st_ino == self._opened_file
         except OSError:  # such as a folder that may not be entered
-            there = opened = False
-        if not there:
+            exists = opened = False
+        if not exists:
             raise TableError(f"the file of {self.name} is gone")
         if not opened:  # what is open are the old rows
             raise TableError(
@@ -115,19 +115,19 @@ class DuckDBTable:
         fractions = {
             column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")
         }
-        found = structure_problems(
+        problems = structure_problems(
             schema,
             {column: duckdb_kind_of(sql_type) for column, sql_type in self.columns.items()},
             fractions,
         )
         if schema.person in self.columns and not is_identity_type(self.columns[schema.person]):
-            found.append((schema.person, "dtype"))
-        return found
+            problems.append((schema.person, "dtype"))
+        return problems
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        found = self._structure(schema)
+        problems = self._structure(schema)
         self._check_lines()
-        broken = {column for column, _ in found}
+        broken = {column for column, _ in problems}
         statement, tests = Statement(dict(self.parameters)), []
         attributes: dict[str, Attribute] = {
             **schema.attributes,
@@ -152,12 +152,12 @@ class DuckDBTable:
             with self.cursor() as cursor:
                 answers = execute(cursor, sql, statement.parameters, self.name).fetchone()
             assert answers is not None
-            found += [
+            problems += [
                 (column, what)
                 for (column, what, _), answer in zip(tests, answers, strict=True)
                 if answer
             ]
-        return found
+        return problems
 
     def _check_lines(self) -> None:
         if self.broken_lines is not None:
@@ -312,8 +312,10 @@ class DuckDBSource:
                 columns = [chunk[name] for name in chunk.columns]
                 codes = np.empty((len(sizes) - 1, len(chunk)), dtype=codes_type)
                 keep = np.ones(len(chunk), dtype=bool)
-                for line, column, one, size in zip(codes, columns, readings, sizes, strict=False):
-                    one.write(column, line)
+                for line, column, reading, size in zip(
+                    codes, columns, readings, sizes, strict=False
+                ):
+                    reading.write(column, line)
                     keep &= line < size
                 classes = np.empty(len(chunk), dtype=self._schema.label.dtype)
                 readings[-1].write(columns[len(codes)], classes)

@@ -114,8 +114,8 @@ class PostgresTable:
         )
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        found = self._structure(schema)
-        broken = {column for column, _ in found}
+        problems = self._structure(schema)
+        broken = {column for column, _ in problems}
         bound, tests = Bound(), []
         attributes: dict[str, Attribute] = {
             **schema.attributes,
@@ -132,12 +132,12 @@ class PostgresTable:
         if tests:
             selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
             (answers,) = self.answer(f"SELECT {selected} FROM {self.relation} AS t", bound.values)
-            found += [
+            problems += [
                 (column, what)
-                for (column, what, _), there in zip(tests, answers, strict=True)
-                if there
+                for (column, what, _), holds in zip(tests, answers, strict=True)
+                if holds
             ]
-        return found
+        return problems
 
     def source(self, schema: Schema) -> PostgresSource:
         return PostgresSource(self, schema)
@@ -174,16 +174,18 @@ def table_of_server(url: str) -> PostgresTable:
     rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
     connections = PostgresConnections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
-        found = fetch_all(connection, _TABLES, names, names[0])
-    found = [row for row in found if row[3]] or found  # as it is written, or else whatever its case
-    if len(found) > 1:
-        found = [row for row in found if row[1] == "public"]
-    if len(found) != 1:
+        tables = fetch_all(connection, _TABLES, names, names[0])
+    tables = [
+        row for row in tables if row[3]
+    ] or tables  # as it is written, or else whatever its case
+    if len(tables) > 1:
+        tables = [row for row in tables if row[1] == "public"]
+    if len(tables) != 1:
         raise TableError(
             f"no table {names[0]!r}, or more than one, in the PostgreSQL database "
             f"{connections.place}; write schema.table"
         )
-    ((oid, schema, table, _),) = found
+    ((oid, schema, table, _),) = tables
     return PostgresTable(
         f"{schema}.{table}",
         f"{quote_identifier(schema)}.{quote_identifier(table)}",

@@ -179,10 +179,10 @@ class Coder:
             lookup = self.attribute.lookup("bool")
             yes, no = (lookup.get(truth, unknown) for truth in (True, False))
             return f"CASE WHEN {x} THEN {yes} WHEN NOT {x} THEN {no} ELSE {missing} END"
-        found = self._found(unknown)
+        code = self._found(unknown)
         if isinstance(self.attribute, Numeric) and self.attribute.on_unknown == "drop":
-            found = f"CASE WHEN {self.outside} THEN {unknown} ELSE {found} END"
-        return f"CASE WHEN {self.null} THEN {missing} ELSE {found} END"
+            code = f"CASE WHEN {self.outside} THEN {unknown} ELSE {code} END"
+        return f"CASE WHEN {self.null} THEN {missing} ELSE {code} END"
 
     @property
     def null(self) -> str:
@@ -223,7 +223,7 @@ class Coder:
     def _type(self) -> str:
         """In which type values are compared.
 
-        Whole numbers stay whole: large ones differ where their floats do not.
+        Integers stay whole: large ones differ where their floats do not.
         """
         if isinstance(self.attribute, Numeric):
             return "double"

@@ -127,7 +127,7 @@ class SparkTable:
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
         kinds = {column: place.kind for column, place in self.places.items()}
-        found = structure_problems(
+        problems = structure_problems(
             schema, kinds, [column for column, place in self.places.items() if place.fraction]
         )
         person = self.places.get(schema.person) if schema.person is not None else None
@@ -137,12 +137,12 @@ class SparkTable:
             and not person.fraction
             and person.identity is None
         ):
-            found.append((schema.person, "dtype"))
-        return found
+            problems.append((schema.person, "dtype"))
+        return problems
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        found = self._structure(schema)
-        broken = {column for column, _ in found}
+        problems = self._structure(schema)
+        broken = {column for column, _ in problems}
         attributes: dict[str, Attribute] = {
             **schema.attributes,
             schema.target: Categorical(schema.classes),
@@ -168,14 +168,14 @@ class SparkTable:
                     .toArrow()
                 )
             )
-            found += [
+            problems += [
                 (column, what)
-                for (column, what, _), (there,) in zip(
+                for (column, what, _), (holds,) in zip(
                     tests, answer.to_pydict().values(), strict=True
                 )
-                if there
+                if holds
             ]
-        return found
+        return problems
 
     def source(self, schema: Schema) -> SparkSource:
         return SparkSource(self, schema)
