@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all, whatever goes wrong while they are written."""
+"""Write files atomically: a file is there as a whole or not at all, whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pathlib import Path
 
 @contextmanager
 def atomic_file(path: str | PathLike[str]) -> Iterator[Path]:
-    """Where to write: a new file beside ``path``, which durably takes its name when the block ends
-    well, and is removed otherwise.
+    """Write to a new file beside ``path``, which durably takes its name when the block ends well.
+
+    It is removed otherwise.
 
     A link stays, and what it points to is replaced. What is no ordinary file, such as a terminal or
     a pipe, is written as it is.
@@ -43,7 +44,7 @@ def write_atomically(path: str | PathLike[str], data: bytes) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Have the names of files on disk, where the system can do so."""
+    """Flush the names of a folder's files to disk, where the system can do so."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,5 +1,4 @@
-"""Loops compiled by Numba, kept on disk for the next process, and never used once any source of
-ours has changed.
+"""Compile loops with Numba, and keep them on disk until any source of ours changes.
 
 Numba alone keeps a compiled function until the file changes in which it stands. What the function
 takes from other files (constants, other functions, the order of fields) is compiled into it, and
@@ -47,8 +46,9 @@ def compile_kernel(function: Any = None, **options: Any) -> Any:
 
 @cache
 def _find_cache_folder() -> str:
-    """A folder for this content of our sources, where one can be written; otherwise where Numba
-    keeps things.
+    """Return a folder for this content of our sources, where one can be written.
+
+    Otherwise it is where Numba keeps things.
     """
     name = f"privet-{_hash_sources(Path(__file__).parent)}"
     for base in _list_cache_bases():
@@ -87,8 +87,8 @@ def _hash_sources(package: Path) -> str:
 def _tidy(base: Path) -> None:
     """Remove folders of older versions."""
     folders = sorted(
-        (one for one in base.glob("privet-*") if one.is_dir()),
-        key=lambda one: one.stat().st_mtime,
+        (folder for folder in base.glob("privet-*") if folder.is_dir()),
+        key=lambda folder: folder.stat().st_mtime,
         reverse=True,
     )
     for old in folders[_KEPT:]:

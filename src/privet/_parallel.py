@@ -1,4 +1,4 @@
-"""Independent parts of work on a bounded number of threads.
+"""Run independent parts of work on a bounded number of threads.
 
 The work should release the interpreter lock (NumPy, compiled loops, a query engine): then plain
 threads use all cores. A pool lives as long as one call, so nothing is left running.

@@ -1,5 +1,4 @@
-"""How far long work has come, for whoever watches: what is being done, and which share of it is
-done where that is known.
+"""Report how far long work has come: what is being done, and which share of it is done, if known.
 
 Shares only, never a number of rows: what is on a screen ends up in a log.
 """
@@ -20,7 +19,7 @@ _EVERY = 0.2  # seconds
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Inside this block, the watcher is told. It may be called from another thread."""
+    """Tell the watcher about progress inside this block. It may be called from another thread."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -29,7 +28,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 def is_watched() -> bool:
-    """Whether anybody is told."""
+    """Return whether anybody is told."""
     return _watcher.get() is not None
 
 
@@ -42,8 +41,9 @@ def tell(what: str, share: float | None = None) -> None:
 
 @contextmanager
 def polled(what: str, share: Callable[[], float]) -> Iterator[None]:
-    """While this block runs, ask again and again how far it is. A negative share is not known
-    yet.
+    """Ask again and again how far it is while this block runs.
+
+    A negative share is not known yet.
     """
     watcher = _watcher.get()
     if watcher is None:

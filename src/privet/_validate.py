@@ -199,8 +199,8 @@ class NameIn(ParameterCheck):
         ]
 
     def _read(self, value: Any) -> Any:
-        found = _find_name(value, self._names)
-        return _REFUSED if found is None else found
+        name = _find_name(value, self._names)
+        return _REFUSED if name is None else name
 
     def _advise(self, value: Any) -> str:
         return suggest(value, self._names)
@@ -305,7 +305,7 @@ def show(value: object) -> str:
 
 
 def _find_name(value: object, names: tuple[str, ...]) -> str | None:
-    """The declared name that a text is equal to, if any."""
+    """Return the declared name that a text is equal to, if any."""
     if not isinstance(value, str):
         return None
     return next((name for name in names if str.__eq__(value, name)), None)

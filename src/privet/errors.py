@@ -3,7 +3,7 @@
 ::
 
     PrivetError
-    ├── ParameterError        a parameter is not what it may be (also a ValueError)
+    ├── ParameterError        a parameter has a value that is not allowed (also a ValueError)
     ├── SchemaError           a schema or schema file is wrong (also a ValueError)
     │   └── SchemaMismatch    a table does not fit its schema; carries the problems, never values
     ├── QuestionError         a question cannot be asked: unknown attribute, too large
@@ -58,7 +58,7 @@ class PrivetError(Exception):
 
 
 class ParameterError(PrivetError, ValueError):
-    """A parameter is not what it may be."""
+    """A parameter has a value that is not allowed."""
 
 
 class SchemaError(PrivetError, ValueError):
@@ -66,8 +66,9 @@ class SchemaError(PrivetError, ValueError):
 
 
 class SchemaMismatch(SchemaError):
-    """A table does not fit its schema. For the owner's eyes: that it is raised depends on the
-    table.
+    """A table does not fit its schema.
+
+    For the owner's eyes: that it is raised depends on the table.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -140,8 +141,9 @@ class AccessError(PrivetError):
 
 
 class Unavailable(PrivetError):
-    """A curator or its database cannot be reached, or is too busy. The message says whether a
-    charge stands.
+    """A curator or its database cannot be reached, or is too busy.
+
+    The message says whether a charge stands.
     """
 
 
@@ -154,8 +156,9 @@ class OutsourceError(PrivetError):
 
 
 class SealError(OutsourceError):
-    """What is sealed cannot be opened: another key, another place, or changed since. It says no
-    more, so that nobody can probe.
+    """What is sealed cannot be opened: another key, another place, or changed since.
+
+    It says no more, so that nobody can probe.
     """
 
     def __init__(self) -> None:
@@ -173,8 +176,9 @@ class Conflict(OutsourceError):
 
 
 class ModelError(PrivetError, ValueError):
-    """A model file, or the file of a plan, cannot be written, read or trusted. Carries the path and
-    a short reason.
+    """A model file, or the file of a plan, cannot be written, read or trusted.
+
+    Carries the path and a short reason.
     """
 
     def __init__(self, path: str | PathLike[str], reason: str, kind: str = "model") -> None:
@@ -194,7 +198,7 @@ class MissingDependency(PrivetError, ImportError):
 
 
 def _format_amount(value: Fraction) -> str:
-    """A short decimal, followed by the exact fraction where the decimal is not exact."""
+    """Return a short decimal, followed by the exact fraction where the decimal is not exact."""
     short = f"{float(value):.6g}"
     in_full = value.denominator < 10**9 and value != type(value)(short)
     return f"{short} (exactly {value})" if in_full else short

@@ -98,10 +98,10 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
             break
         rho = better
     short = Context(prec=10, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    found = _divide(short, rho * Fraction(10**9 - 4, 10**9))
-    while epsilon_for(Fraction(found), delta) > wanted:
-        found = short.next_minus(found)
-    return Fraction(found)
+    candidate = _divide(short, rho * Fraction(10**9 - 4, 10**9))
+    while epsilon_for(Fraction(candidate), delta) > wanted:
+        candidate = short.next_minus(candidate)
+    return Fraction(candidate)
 
 
 def _check_delta(delta: Fraction) -> None:

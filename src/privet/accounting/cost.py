@@ -1,10 +1,11 @@
-"""What privacy costs, exactly.
+"""Account exactly for what privacy costs.
 
 A :class:`Cost` is held in exact rationals and in two currencies at once: pure epsilon, and zCDP rho
 (Bun and Steinke 2016). It is stated for adding or removing **one row**:
 
-- sequential composition adds: ``a + b``;
-- parallel composition over disjoint cells or disjoint people takes the maximum: ``parallel(a, b)``;
+- sequential composition adds: ``a + b``, or :func:`compose_sequentially`;
+- parallel composition over disjoint cells or disjoint people takes the maximum:
+  :func:`compose_in_parallel`;
 - m rows per person multiply epsilon by m and rho by m**2 (group privacy), and replacing one row is
   removing one and adding one: epsilon times 2, rho times 4. :meth:`Cost.promised` does both.
 
@@ -32,12 +33,13 @@ Unit = Literal["epsilon", "rho"]
 
 
 def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
-    """The positive rational that a person means: ``0.1`` is one tenth, not the nearest binary
-    fraction.
+    """Return the positive rational that a person means.
+
+    ``0.1`` is one tenth, not the nearest binary fraction.
 
     Args:
         name: the parameter's name, for the message.
-        value: a whole number, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
+        value: an integer, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
             read as the shortest decimal that denotes it.
         zero: whether zero is allowed.
     """
@@ -59,7 +61,7 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
             value, int | float | Fraction | Integral | Real
         ):
             raise ValueError
-        elif isinstance(value, Rational):  # whole numbers of NumPy too
+        elif isinstance(value, Rational):  # integers of NumPy too
             number = Fraction(int(value.numerator), int(value.denominator))
         else:
             number = Fraction(repr(float(value)))
@@ -74,8 +76,9 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
 
 
 def parse_fraction(text: object) -> Fraction:
-    """The fraction that was written as text, of up to 1000 digits; a ValueError for anything else,
-    such as "1e999999999".
+    """Return the fraction that was written as text, of up to 1000 digits.
+
+    Raises ValueError for anything else, such as "1e999999999".
     """
     if (
         not isinstance(text, str)
@@ -87,12 +90,12 @@ def parse_fraction(text: object) -> Fraction:
 
 
 def is_infinite(epsilon: object) -> bool:
-    """Whether this epsilon means "no noise"."""
+    """Return whether this epsilon means "no noise"."""
     return isinstance(epsilon, float | Decimal) and epsilon == math.inf
 
 
 def parse_epsilon(name: str, value: Number) -> Fraction:
-    """Like :func:`exact`, with a message of its own for infinity."""
+    """Return an exact epsilon, as :func:`parse_exact` does; infinity has a message of its own."""
     if is_infinite(value):
         raise PrivacyError(
             f"{name} = inf means no noise; it is refused unless the owner declares the table public"
@@ -102,8 +105,9 @@ def parse_epsilon(name: str, value: Number) -> Fraction:
 
 @dataclass(frozen=True)
 class Cost:
-    """A privacy loss under adding or removing one row. ``epsilon`` None: no pure guarantee is
-    given, only rho.
+    """A privacy loss under adding or removing one row.
+
+    ``epsilon`` None: no pure guarantee is given, only rho.
     """
 
     epsilon: Fraction | None
@@ -111,23 +115,25 @@ class Cost:
 
     @classmethod
     def pure(cls, epsilon: Number) -> Cost:
-        """A pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016,
-        proposition 1.4).
+        """Return the cost of a pure epsilon guarantee.
+
+        It is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016, proposition 1.4).
         """
         value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 2)
 
     @classmethod
     def bounded_range(cls, epsilon: Number) -> Cost:
-        """The exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 / 8)-zCDP
-        (Cesar and Rogers 2021).
+        """Return the cost of the exponential mechanism.
+
+        Its log-ratios span at most epsilon, so it is (epsilon**2 / 8)-zCDP (Cesar and Rogers 2021).
         """
         value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 8)
 
     @classmethod
     def concentrated(cls, rho: Number) -> Cost:
-        """A zCDP guarantee without a pure one, such as Gaussian noise."""
+        """Return the cost of a zCDP guarantee without a pure one, as Gaussian noise has it."""
         return cls(None, parse_exact("rho", rho))
 
     def identity(self) -> tuple[Any, ...]:
@@ -135,25 +141,26 @@ class Cost:
         return ("Cost", self.epsilon, self.rho)
 
     def __add__(self, other: Cost) -> Cost:
-        """Sequential composition."""
+        """Return the cost of both, by sequential composition."""
         epsilon = (
             None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
         )
         return Cost(epsilon, self.rho + other.rho)
 
     def promised(self, schema: Schema) -> Cost:
-        """The same loss, for the neighbours that the schema declares: a person of several rows,
-        added or replaced.
+        """Return the same loss, for the neighbours that the schema declares.
+
+        That is, for a person of several rows, added or replaced.
         """
         return self.for_neighbours(schema.rows_per_person, schema.neighbours)
 
     def for_neighbours(self, rows_per_person: int, neighbours: str) -> Cost:
-        """The same loss for a person of so many rows, added or removed, or replaced."""
+        """Return the same loss for a person of so many rows, added or removed, or replaced."""
         factor = rows_per_person * (2 if neighbours == "replace" else 1)
         return Cost(None if self.epsilon is None else self.epsilon * factor, self.rho * factor**2)
 
     def amount(self, unit: Unit) -> Fraction | None:
-        """The loss in one currency; None where it has no finite amount."""
+        """Return the loss in one currency; None where it has no finite amount."""
         return self.epsilon if unit == "epsilon" else self.rho
 
     def __str__(self) -> str:
@@ -165,12 +172,12 @@ NOTHING = Cost(Fraction(0), Fraction(0))
 
 
 def compose_sequentially(costs: Iterable[Cost]) -> Cost:
-    """The cost of all of them on the same people."""
+    """Return the cost of all of them on the same people."""
     return sum(costs, NOTHING)
 
 
 def compose_in_parallel(costs: Iterable[Cost]) -> Cost:
-    """The cost of all of them on disjoint people or disjoint cells."""
+    """Return the cost of all of them on disjoint people or disjoint cells."""
     listed = list(costs)
     epsilons = [cost.epsilon for cost in listed]
     known = [epsilon for epsilon in epsilons if epsilon is not None]

@@ -1,4 +1,4 @@
-"""The privacy statement of a model: what is promised, to whom, and what was charged for it."""
+"""State what a release promises: to whom, how much, and what was charged for it."""
 
 from __future__ import annotations
 
@@ -112,8 +112,9 @@ class PrivacyStatement:
         account: str = "",
         assumes: str = "",
     ) -> PrivacyStatement:
-        """The statement for a table with this schema. A private release has cost something: raises
-        where nothing was charged.
+        """Return the statement for a table with this schema.
+
+        A private release has cost something: raises where nothing was charged.
         """
         charges = tuple(charges)
         if private and not any(charge.cost.rho for charge in charges):
@@ -128,8 +129,8 @@ class PrivacyStatement:
     def randomised(
         cls, schema: Schema, cost: Cost, *, private: bool, reason: str = "", **names: str
     ) -> PrivacyStatement:
-        """The statement of what was learnt from records that people randomised themselves, at this
-        cost for one row replaced.
+        """Return the statement of what was learnt from records that people randomised themselves,
+        at this cost for one row replaced.
 
         Whose rows they were the collector does not know, and how many a person sent is not hidden:
         the promise is for what up to ``rows_per_person`` records of one person say, and rests on
@@ -151,7 +152,9 @@ class PrivacyStatement:
 
     @classmethod
     def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
-        """The statement of several releases that are used together. Their order does not matter.
+        """Return the statement of several releases that are used together.
+
+        Their order does not matter.
 
         Raises where one is given twice, or cannot be told from another, and where they are stated
         for different neighbours.
@@ -166,7 +169,7 @@ class PrivacyStatement:
                     f"got {people!r}"
                 )
             return statements[0]
-        if len({one.neighbours for one in statements}) > 1:
+        if len({statement.neighbours for statement in statements}) > 1:
             raise ParameterError(
                 "some of these promise for a person added or removed, others for one replaced; "
                 "they must agree"
@@ -174,7 +177,9 @@ class PrivacyStatement:
         # The same rule inside and outside is one rule: whoever merges step by step gets what
         # merging at once gives.
         flat = [
-            part for one in statements for part in (one.parts if one.people == people else (one,))
+            part
+            for statement in statements
+            for part in (statement.parts if statement.people == people else (statement,))
         ]
         parts = tuple(sorted(flat, key=lambda part: min(leaf.id for leaf in part.leaves)))
         ids = [leaf.id for part in parts for leaf in part.leaves]
@@ -227,7 +232,7 @@ class PrivacyStatement:
         )
 
     def _list_amounts(self) -> list[Fraction]:
-        """All amounts of a single release."""
+        """Return all amounts of a single release."""
         costs = [charge.cost for charge in self.charges]
         listed = [*(cost.epsilon for cost in costs), *(cost.rho for cost in costs), self.delta]
         return [amount for amount in listed if amount is not None]
@@ -278,8 +283,9 @@ class PrivacyStatement:
 
     @property
     def epsilon(self) -> float:
-        """The promised epsilon: pure, or for ``delta`` where only rho is promised. Infinite where
-        nothing is promised.
+        """The promised epsilon: pure, or for ``delta`` where only rho is promised.
+
+        Infinite where nothing is promised.
         """
         if not self.private:
             return float("inf")
@@ -288,7 +294,7 @@ class PrivacyStatement:
         return epsilon_for(self.promised.rho, self.delta or Fraction(1, 10**6))
 
     def describe(self) -> str:
-        """One sentence."""
+        """Return the statement as one sentence."""
         if not self.private:
             return f"NOT PRIVATE: {self.reason}"
         whom = f"one {self.unit}"
@@ -327,7 +333,7 @@ class PrivacyStatement:
         return self.people == "disjoint" or any(part.rests_on_disjoint for part in self.parts)
 
     def _condition(self) -> str:
-        """What the promise rests on, in full."""
+        """Return what the promise rests on, in full."""
         many, reach, provided = len(self.leaves), "", []
         if self.people == "same":
             reach = f" in all {many} tables"
@@ -347,7 +353,7 @@ class PrivacyStatement:
         return self.describe()
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in a model file. Amounts are exact fractions."""
+        """Return the statement as a model file has it. Amounts are exact fractions."""
         return {
             "private": self.private,
             "reason": self.reason,
@@ -378,7 +384,7 @@ class PrivacyStatement:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyStatement:
-        """From a model file. Raises a PrivetError for anything else."""
+        """Return the statement of a model file; raise a PrivetError for anything else."""
         try:
             if data.get("parts"):
                 return cls.together([cls.from_json(part) for part in data["parts"]], data["people"])
@@ -417,8 +423,9 @@ class PrivacyStatement:
 
 
 def format_rounded_up(value: float) -> str:
-    """Six significant digits, never less than the value: a promise is not rounded in its own
-    favour.
+    """Format six significant digits, never less than the value.
+
+    A promise is not rounded in its own favour.
     """
     text = f"{value:.6g}"
     if float(text) < value:
@@ -444,8 +451,8 @@ def _refuse_one_table(parts: Sequence[PrivacyStatement]) -> None:
 
 
 def _is_local(data: Mapping[str, Any]) -> bool:
-    """Whether people randomised their records; what they paid is then for a row replaced, and never
-    for a column of people.
+    """Return whether people randomised their records; what they paid is then for a row replaced,
+    and never for a column of people.
     """
     local = data.get("local", False)
     if type(local) is not bool or (local and (data["neighbours"] != "replace" or data["person"])):

@@ -1,4 +1,4 @@
-"""The trust boundary: whoever asks about rows asks a curator.
+"""Guard the rows: every question about them goes through a curator, the trust boundary.
 
 - :mod:`~privet.curator.base`: ``AnyCurator``, what every curator does, and short forms of queries
 - :mod:`~privet.curator.curator`: the curator in this process: charge, read, release

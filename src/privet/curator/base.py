@@ -1,4 +1,4 @@
-"""AnyCurator: what every curator does, wherever it stands. Learners ask for no more.
+"""Define what every curator does, wherever it stands. Learners ask for no more.
 
 A curator answers queries: in this process, behind HTTP, in a fit that may be interrupted, or from
 records that people randomised. Each of them says in :meth:`AnyCurator.ask` how; the named methods
@@ -126,11 +126,11 @@ class AnyCurator(ABC):
 
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
-        """Inside this block all queries see the same rows, where the engine can."""
+        """Let all queries inside this block see the same rows, where the engine can."""
 
     @abstractmethod
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        """What a plan would cost, for the declared neighbours, without charging."""
+        """Return what a plan would cost, for the declared neighbours, without charging."""
 
     def require(self, plan: Iterable[Cost]) -> None:
         """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is
@@ -186,12 +186,13 @@ class AnyCurator(ABC):
 
     @abstractmethod
     def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
-        """The charges under keys with this prefix, and whether each was answered."""
+        """Return the charges under keys with this prefix, and whether each was answered."""
 
     @abstractmethod
     def reserve(self, cost: Cost, what: str, key: str = "") -> AnyCurator:
-        """Set a cost aside, durably, and return a curator that charges it. With the key of a
-        reservation that is there, for the same work, go on with that one.
+        """Set a cost aside, durably, and return a curator that charges it.
+
+        With the key of a reservation that is there, for the same work, go on with that one.
         """
 
     @abstractmethod
@@ -204,8 +205,8 @@ class AnyCurator(ABC):
 
     @abstractmethod
     def reservation_state(self, key: str) -> str:
-        """Whether the reservation of this key is ``open``, ``done``, ``cancelled`` or ``expired``;
-        empty where there is none.
+        """Return whether the reservation of this key is ``open``, ``done``, ``cancelled`` or
+        ``expired``; empty where there is none.
         """
 
     def claim(self, release: str) -> None:  # noqa: B027
@@ -213,8 +214,10 @@ class AnyCurator(ABC):
 
     @abstractmethod
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
-        """Divide the people at random into disjoint parts, each with a curator and a budget of
-        ``epsilon`` of its own, charged here once (parallel composition over disjoint people).
+        """Divide the people at random into disjoint parts, each with a curator of its own.
+
+        Each has a budget of ``epsilon``, charged here once (parallel composition over disjoint
+        people).
         """
 
     # -- short forms -------------------------------------------------------------------------------

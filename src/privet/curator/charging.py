@@ -1,6 +1,4 @@
-"""The money side of a curator: what was spent, what is left, and the charge that comes before every
-answer.
-"""
+"""Keep a curator's account: what was spent, what is left, and the charge before every answer."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ class Accounting:
         return self._dataset
 
     def with_ledger(self, ledger: Ledger) -> Self:
-        """The same curator, with a view of its ledger in place of the ledger."""
+        """Return the same curator, with a view of its ledger in place of the ledger."""
         other = copy.copy(self)
         other.ledger = ledger
         return other
@@ -87,8 +85,8 @@ class Accounting:
         neighbours: within a reservation, what is left of it.
         """
         if self._reservation:
-            there = self.ledger.reservation(self.analyst, self._reservation)
-            return Fraction(0) if there is None else there.left
+            reservation = self.ledger.reservation(self.analyst, self._reservation)
+            return Fraction(0) if reservation is None else reservation.left
         return left(self.ledger, self.dataset, self.analyst)
 
     @property
@@ -116,16 +114,17 @@ class Accounting:
         return self.ledger.spent(self.dataset)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        """What the questions of a plan would cost together, for the declared neighbours, without
-        charging.
+        """Return what the questions of a plan would cost together, for the declared neighbours,
+        without charging.
         """
         return preview_cost(self.left, self.unit, compose_sequentially(plan).promised(self.schema))
 
     # -- reservations ------------------------------------------------------------------------------
 
     def reserve(self, cost: Cost, what: str, key: str = "") -> Self:
-        """Set a cost aside, durably, and return a curator that charges it. With the key of a
-        reservation that is there, for the same work, go on with that one.
+        """Set a cost aside, durably, and return a curator that charges it.
+
+        With the key of a reservation that is there, for the same work, go on with that one.
         """
         promised = cost.promised(self.schema)
         amount = amount_in(promised, self.unit, self.dataset)
@@ -144,7 +143,10 @@ class Accounting:
         return within
 
     def within(self, reservation: str) -> Self:
-        """The same curator, charging the reservation of this key; empty: none."""
+        """Return the same curator, charging the reservation of this key.
+
+        An empty key means none.
+        """
         other = copy.copy(self)
         other._reservation = reservation
         return other
@@ -158,12 +160,12 @@ class Accounting:
         self.ledger.close_reservation(self.analyst, key, why="cancelled")
 
     def reservation_state(self, key: str) -> str:
-        """Whether the reservation of this key is open, and if not, how it ended."""
-        there = self.ledger.reservation(self.analyst, key)
-        return "" if there is None else there.state
+        """Return whether the reservation of this key is open, and if not, how it ended."""
+        reservation = self.ledger.reservation(self.analyst, key)
+        return "" if reservation is None else reservation.state
 
     def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
-        """The charges under keys with this prefix, and whether each was answered."""
+        """Return the charges under keys with this prefix, and whether each was answered."""
         entries = self.ledger.entries(self.dataset, self.analyst)
         mine = [entry for entry in entries if entry.key.startswith(prefix)]
         return [(entry, self.ledger.answer(entry.number) is not None) for entry in mine]
@@ -177,14 +179,17 @@ class Accounting:
         return [self.account, self.dataset, self.analyst, schema, self.private, self.unit]
 
     def claim(self, release: str) -> None:
-        """Say which release the reservation paid for. It is the analyst's claim, and stands in the
-        ledger as one.
+        """Say which release the reservation paid for.
+
+        It is the analyst's claim, and stands in the ledger as one.
         """
         self._claimed = release
 
     def charge_promised(self, cost: Cost, what: str, asked: str = "") -> Entry:
-        """Charge a cost that is for the declared neighbours already. The entry is marked where no
-        privacy can be promised. ``asked`` is the question in labels, where that says more.
+        """Charge a cost that is for the declared neighbours already.
+
+        The entry is marked where no privacy can be promised. ``asked`` is the question in labels,
+        where that says more.
         """
         return self.ledger.charge(
             self.dataset,
@@ -200,7 +205,7 @@ class Accounting:
         return what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
 
     def _facts(self) -> dict[str, Any]:
-        """What the ledger records of whom the promise is for."""
+        """Return what the ledger records of whom the promise is for."""
         schema = self.schema
         return {
             "schema": schema.fingerprint,
@@ -213,6 +218,6 @@ class Accounting:
 
 
 def preview_cost(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:
-    """Whether a cost, for the declared neighbours, fits into what is left."""
+    """Return whether a cost, for the declared neighbours, fits into what is left."""
     asked = cost.amount(unit)
     return Preview(cost, remaining, asked is not None and asked <= remaining)

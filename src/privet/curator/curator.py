@@ -1,5 +1,6 @@
-"""The curator: the trust boundary. It charges first, then counts, and answers only through a
-mechanism.
+"""Answer queries at the trust boundary: charge first, then count, and add noise to what leaves.
+
+Nothing leaves but through a mechanism.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ Worked = TypeVar("Worked")
 
 
 class Curator(Accounting, AnyCurator):
-    """Answers queries about a table in this process, within a budget. See
-    :class:`~privet.curator.AnyCurator` for what epsilon and rho mean.
+    """Answers queries about a table in this process, within a budget.
+
+    See :class:`~privet.curator.AnyCurator` for what epsilon and rho mean.
 
     Args:
         table: what :func:`~privet.open_table` takes or returns.
@@ -95,7 +97,7 @@ class Curator(Accounting, AnyCurator):
         analyst: str,
         bits: Bits | None = None,
     ) -> Curator:
-        """A curator of a source that is open already, and never public."""
+        """Return a curator of a source that is open already, and never public."""
         curator = cls.__new__(cls)
         curator._public = False
         curator._set_up(source, schema, ledger, dataset, analyst, bits or SystemBits())
@@ -116,8 +118,9 @@ class Curator(Accounting, AnyCurator):
         self.ledger, self.analyst = ledger, analyst
 
     def _charge(self, cost: Cost, what: str, asked: str = "") -> Entry:
-        """Nothing is charged for a table that cannot be reached, which does not depend on its
-        rows.
+        """Charge a cost.
+
+        Nothing is charged for a table that cannot be reached, which does not depend on its rows.
         """
         if self._table is not None:
             self._table.check_reachable()
@@ -171,13 +174,14 @@ class Curator(Accounting, AnyCurator):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Inside this block all questions see the same rows, where the engine can."""
+        """Let all questions inside this block see the same rows, where the engine can."""
         with self._source.snapshot():
             yield
 
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> list[Curator]:
-        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its
-        own, charged here once.
+        """Return curators of disjoint random parts of the people.
+
+        Each has a budget of ``epsilon`` of its own, charged here once.
 
         People are drawn independently at random (all rows of a person together, where the schema
         names one), never by position or content. Cost: ``epsilon`` once (parallel composition over
@@ -216,8 +220,9 @@ class Curator(Accounting, AnyCurator):
     # -- how it is done ----------------------------------------------------------------------------
 
     def _inside(self, work: Callable[[], Worked]) -> Worked:
-        """Do work on rows. What an engine says about a failure may tell of rows, so it is not
-        passed on.
+        """Do work on rows.
+
+        What an engine says about a failure may tell of rows, so it is not passed on.
         """
         try:
             return work()

@@ -1,10 +1,15 @@
-"""Charge once, keep the answer, give it again.
+"""Charge a query once, keep its answer, and give it again.
 
 A query is charged under a key, and its answer is recorded in the ledger before anybody sees it. So
 whoever asks again under the same key gets the recorded answer. Where the process died between
 charge and answer, nothing had been told to anybody: the query is answered then, for the charge that
 stands. In no order of events do two different answers leave for one charge, and none is paid for
 twice.
+
+A query of an interrupted fit is recognised by a digest of everything that it says. Queries and
+their parts declare their facts, each part under a name of its own, so that a digest does not depend
+on how a class or a field is called. The digests are those of 0.1, so that a fit that 0.1 began goes
+on.
 """
 
 from __future__ import annotations
@@ -40,7 +45,7 @@ class Recorded:
 
 
 def replay_answer(keyed: KeyedLedger) -> Recorded | None:
-    """The answer that was recorded under this key before, if there is one.
+    """Return the answer that was recorded under this key before, if there is one.
 
     Raises :class:`~privet.errors.KeyReused` where the key paid for another request.
     """
@@ -54,8 +59,9 @@ def replay_answer(keyed: KeyedLedger) -> Recorded | None:
 
 
 def answer_and_record(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded | None:
-    """A new answer, which is recorded before it is returned. What leaves is what is kept, even if
-    somebody else was faster.
+    """Answer a query, and record the answer before it is returned.
+
+    What leaves is what is kept, even if somebody else was faster.
 
     ``work`` asks a curator that charges ``keyed``. None where it charged nothing: then there is
     nothing to keep.
@@ -67,32 +73,32 @@ def answer_and_record(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded
     return Recorded(keyed.entry, kept, replayed=kept != answer)
 
 
-# Answers as bytes for the ledger. They may be large: a forest can have millions of leaves.
+# -- answers as bytes for the ledger; they may be large: a forest can have millions of leaves --
 
 A = TypeVar("A", bound=Answer)
 
 
 def pack_answer(answer: Answer) -> bytes:
-    """An answer as JSON, its tables compressed."""
-    told = answer.to_json()
+    """Return an answer as JSON, its tables compressed."""
+    document = answer.to_json()
     if isinstance(answer, Numbers):
-        told["tables"] = []
-        told["packed"] = [
+        document["tables"] = []
+        document["packed"] = [
             {"shape": table.shape, "numbers": _compress_table(table)} for table in answer.tables
         ]
-    return json.dumps(told, separators=(",", ":")).encode()
+    return json.dumps(document, separators=(",", ":")).encode()
 
 
 def unpack_answer(data: bytes, query: Query[A]) -> A:
-    """The answer in these bytes, as a ledger kept them for this query."""
+    """Return the answer in these bytes, as a ledger kept them for this query."""
     try:
-        told = json.loads(data)
-        if "packed" in told:
-            told["tables"] = [
+        document = json.loads(data)
+        if "packed" in document:
+            document["tables"] = [
                 {"shape": table["shape"], "numbers": _expand_table(table["numbers"]).tolist()}
-                for table in told["packed"]
+                for table in document["packed"]
             ]
-        return read_answer(query, told)
+        return read_answer(query, document)
     except (
         ValueError,
         TypeError,
@@ -117,11 +123,7 @@ def _expand_table(text: str) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i8").astype(np.int64)
 
 
-# What a query of an interrupted fit is recognised by: a digest of everything that it says.
-#
-# Queries and their parts declare their facts, each part under a name of its own, so that a digest
-# does not depend on how a class or a field is called. The digests are those of 0.1, so that a fit
-# that 0.1 began goes on.
+# -- digests of queries, by which an interrupted fit recognises them --
 
 
 @runtime_checkable
@@ -152,8 +154,8 @@ def _feed(update: Callable[[bytes], None], thing: Any) -> None:
         update(f"{thing!r},".encode())
     elif isinstance(thing, list | tuple):
         update(f"{len(thing)}[".encode())
-        for one in thing:
-            _feed(update, one)
+        for item in thing:
+            _feed(update, item)
     elif isinstance(thing, Mapping):
         _feed(update, sorted(thing.items()))
     elif isinstance(thing, Schema):

@@ -1,6 +1,13 @@
-"""A curator for work that may be interrupted: every query has a key, which pays once. Asked again,
-it gets the answer that was recorded (:mod:`privet.curator.recorded`), in this process or at a
+"""Resume work that was interrupted, without paying twice.
+
+:class:`ResumableCurator` gives every query of some work a key, which pays once. Asked again, the
+query gets the answer that was recorded (:mod:`privet.curator.recorded`), in this process or at a
 curator's service.
+
+:class:`Unfinished` is the file of work that was begun: its key in the ledger, what work it is, and
+the random words of structure that was drawn for it. The words are those of tree structures and
+names of releases, which a model makes public: never those of noise. Answers are in the ledger, not
+in the file.
 """
 
 from __future__ import annotations
@@ -26,110 +33,7 @@ from privet.model.file import read_sealed, seal, unseal, write_sealed
 from privet.model.structure import require
 from privet.queries import Answer, Preview, Query
 
-# The file of work that was begun: its key in the ledger, what work it is, and the random words of
-# structure that was drawn for it.
-#
-# The words are those of tree structures and names of releases, which a model makes public: never
-# those of noise. Answers are in the ledger, not here.
-
-_KIND, _VERSION = "unfinished fit", 1
-_ENTRIES = {"privet", "version", "key", "work", "drawn"}
-
-
-@dataclass
-class Unfinished:
-    """Work that was begun and is not finished."""
-
-    path: Path
-    key: str
-    work: str
-    drawn: bytes = b""
-    #: How much of it is in the file.
-    saved: int = field(default=-1, compare=False)
-
-    @classmethod
-    def begin(cls, path: Path, curator: AnyCurator, *facts: str) -> Unfinished:
-        """Go on with the work in this file, if there is one; it must be the same work, as the
-        curator and these facts tell.
-        """
-        work = hashlib.sha256(
-            canonical_json({"who": curator.identity, "facts": list(facts)})
-        ).hexdigest()
-        if not path.exists():
-            return cls(path, f"fit-{secrets.token_hex(16)}", work)
-        found = cls.read(path)
-        if not found._same(work):
-            raise ParameterError(
-                f"{path} belongs to a fit that was interrupted, of another table, learner or "
-                "setting; finish that one with the "
-                "options it had, or give it up with --anew (what it has cost is spent)"
-            )
-        return found
-
-    @classmethod
-    def read(cls, path: Path) -> Unfinished:
-        """The work in this file."""
-        return read_sealed(path, lambda data: cls._parse(path, data), _KIND)
-
-    @classmethod
-    def _parse(cls, path: Path, data: bytes) -> Unfinished:
-        document = unseal(data, _KIND, _VERSION)
-        require(
-            set(document) == _ENTRIES
-            and all(isinstance(document[name], str) for name in ("key", "work", "drawn")),
-            "it is incomplete",
-        )
-        try:
-            drawn = bytes.fromhex(document["drawn"])
-        except ValueError:
-            drawn = b"?"
-        require(len(drawn) % 8 == 0, "its random words are damaged")
-        return cls(path, document["key"], document["work"], drawn, len(drawn))
-
-    def _same(self, work: str) -> bool:
-        return self.work == work
-
-    @property
-    def was_begun(self) -> bool:
-        """Whether the file is there."""
-        return self.saved >= 0
-
-    def save(self) -> None:
-        """Write the file durably, where something was drawn since."""
-        if self.saved < len(self.drawn):
-            document = {
-                "privet": _KIND,
-                "version": _VERSION,
-                "key": self.key,
-                "work": self.work,
-                "drawn": self.drawn.hex(),
-            }
-            write_sealed(seal(document), self.path, _KIND)
-            self.saved = len(self.drawn)
-
-    def finish(self) -> None:
-        """The work is done."""
-        self.path.unlink(missing_ok=True)
-
-
-class KeptBits:
-    """Words that come out the same when the work goes on."""
-
-    def __init__(self, bits: Bits, unfinished: Unfinished) -> None:
-        self._bits, self._unfinished, self._taken = bits, unfinished, 0
-
-    @property
-    def private(self) -> bool:
-        """Whether nobody can know or repeat the words of noise, which come from elsewhere."""
-        return self._bits.private
-
-    def words(self, count: int) -> Words:
-        """This many words."""
-        start, self._taken = self._taken, self._taken + 8 * count
-        missing = self._taken - len(self._unfinished.drawn)
-        if missing > 0:
-            self._unfinished.drawn += self._bits.words(-(-missing // 8)).tobytes()
-        return np.frombuffer(self._unfinished.drawn[start : self._taken], dtype=np.uint64)
+__all__ = ["ResumableCurator", "Unfinished"]
 
 
 A = TypeVar("A", bound=Answer)
@@ -155,8 +59,9 @@ class ResumableCurator(AnyCurator):
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
     ) -> A:
-        """The answer to the next query of the work: the recorded one, or a new one that is
-        recorded before anybody sees it.
+        """Answer the next query of the work.
+
+        That is the recorded answer, or a new one that is recorded before anybody sees it.
         """
         return self.ask_once(self._next_key(), query, epsilon, rho=rho)
 
@@ -271,8 +176,9 @@ class ResumableCurator(AnyCurator):
 
     @contextmanager
     def reserving(self, cost: Cost | None, what: str) -> Iterator[ResumableCurator]:
-        """Set a cost aside under the key of the work, or go on with what was. It stays set aside
-        when the work is interrupted, so that it can go on.
+        """Set a cost aside under the key of the work, or go on with what was.
+
+        It stays set aside when the work is interrupted, so that it can go on.
         """
         if cost is None or self._reservation:
             yield self
@@ -312,8 +218,10 @@ class ResumableCurator(AnyCurator):
         self._curator.claim(release)
 
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
-        """As the curator does. Who is in which group is forgotten with the process, so work that
-        divided its people cannot go on after an interruption, and says so.
+        """Divide the people, as the curator does.
+
+        Who is in which group is forgotten with the process, so work that divided its people cannot
+        go on after an interruption, and says so.
         """
         if not self._reservation:
             return self._curator.split_people(n_parts, epsilon, key)
@@ -326,10 +234,104 @@ class ResumableCurator(AnyCurator):
         return self._curator.split_people(n_parts, epsilon, mine)
 
 
-# Work that goes on where it was interrupted, without paying twice.
-#
-# - :mod:`~privet.curator.resumed`: the file that says which work it is
-# - :mod:`~privet.curator.resumed`: a curator whose answers are recorded in the ledger, each under a
-#   key of that work
+# -- the file of work that was begun --
 
-__all__ = ["ResumableCurator", "Unfinished"]
+_KIND, _VERSION = "unfinished fit", 1
+_ENTRIES = {"privet", "version", "key", "work", "drawn"}
+
+
+@dataclass
+class Unfinished:
+    """Work that was begun and is not finished."""
+
+    path: Path
+    key: str
+    work: str
+    drawn: bytes = b""
+    #: How much of it is in the file.
+    saved: int = field(default=-1, compare=False)
+
+    @classmethod
+    def begin(cls, path: Path, curator: AnyCurator, *facts: str) -> Unfinished:
+        """Go on with the work in this file, or begin it if there is no file.
+
+        It must be the same work, as the curator and these facts tell.
+        """
+        work = hashlib.sha256(
+            canonical_json({"who": curator.identity, "facts": list(facts)})
+        ).hexdigest()
+        if not path.exists():
+            return cls(path, f"fit-{secrets.token_hex(16)}", work)
+        unfinished = cls.read(path)
+        if not unfinished._same(work):
+            raise ParameterError(
+                f"{path} belongs to a fit that was interrupted, of another table, learner or "
+                "setting; finish that one with the "
+                "options it had, or give it up with --anew (what it has cost is spent)"
+            )
+        return unfinished
+
+    @classmethod
+    def read(cls, path: Path) -> Unfinished:
+        """Read the work in this file."""
+        return read_sealed(path, lambda data: cls._parse(path, data), _KIND)
+
+    @classmethod
+    def _parse(cls, path: Path, data: bytes) -> Unfinished:
+        document = unseal(data, _KIND, _VERSION)
+        require(
+            set(document) == _ENTRIES
+            and all(isinstance(document[name], str) for name in ("key", "work", "drawn")),
+            "it is incomplete",
+        )
+        try:
+            drawn = bytes.fromhex(document["drawn"])
+        except ValueError:
+            drawn = b"?"
+        require(len(drawn) % 8 == 0, "its random words are damaged")
+        return cls(path, document["key"], document["work"], drawn, len(drawn))
+
+    def _same(self, work: str) -> bool:
+        return self.work == work
+
+    @property
+    def was_begun(self) -> bool:
+        """Whether the file is there."""
+        return self.saved >= 0
+
+    def save(self) -> None:
+        """Write the file durably, where something was drawn since."""
+        if self.saved < len(self.drawn):
+            document = {
+                "privet": _KIND,
+                "version": _VERSION,
+                "key": self.key,
+                "work": self.work,
+                "drawn": self.drawn.hex(),
+            }
+            write_sealed(seal(document), self.path, _KIND)
+            self.saved = len(self.drawn)
+
+    def finish(self) -> None:
+        """Remove the file: the work is done."""
+        self.path.unlink(missing_ok=True)
+
+
+class KeptBits:
+    """Random words that come out the same when the work is resumed."""
+
+    def __init__(self, bits: Bits, unfinished: Unfinished) -> None:
+        self._bits, self._unfinished, self._taken = bits, unfinished, 0
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can know or repeat the words of noise, which come from elsewhere."""
+        return self._bits.private
+
+    def words(self, count: int) -> Words:
+        """Return this many words."""
+        start, self._taken = self._taken, self._taken + 8 * count
+        missing = self._taken - len(self._unfinished.drawn)
+        if missing > 0:
+            self._unfinished.drawn += self._bits.words(-(-missing // 8)).tobytes()
+        return np.frombuffer(self._unfinished.drawn[start : self._taken], dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Spending: what work may cost, what it has paid, and the privacy statement at its end.
+"""Spend a learner's budget: what work may cost, what it has paid, and its privacy statement.
 
 Work that asks several queries reserves its whole cost first, so that nobody else can starve it
 halfway, and spends from that query by query. What it states at the end is what its public plan
@@ -30,8 +30,9 @@ _FORESEEN = "foreseen"
 
 
 def cost_of(epsilon: Number, delta: Number = 0) -> Cost | None:
-    """What an epsilon, or an epsilon and a delta, allow; None for an infinite epsilon: exact counts
-    of a public table.
+    """Return the cost that an epsilon, or an epsilon and a delta, allow.
+
+    None for an infinite epsilon: exact counts of a public table.
     """
     small = parse_exact("delta", delta, zero=True)
     if is_infinite(epsilon):
@@ -97,7 +98,7 @@ class Spending:
         return self.left if self.curator.prepaid is None else None
 
     def take(self, share: Fraction) -> Number:
-        """This share of what is left, to be spent."""
+        """Return this share of what is left, to be spent."""
         if self.left is None:
             return math.inf
         amount = self.left * share
@@ -105,8 +106,9 @@ class Spending:
         return amount
 
     def draws(self, parts: int) -> Number:
-        """The epsilon of each of so many draws that share all that is left; with rho, epsilon**2/8
-        of it is a draw's.
+        """Return the epsilon of each of so many draws that share all that is left.
+
+        With rho, epsilon**2/8 of it is a draw's.
         """
         if self.left is None:
             return math.inf
@@ -114,7 +116,7 @@ class Spending:
         return amount if self.unit == "epsilon" else root_below(8 * amount)
 
     def price(self, amount: Number) -> dict[Unit, Number]:
-        """An amount as the price of a query."""
+        """Return an amount as the price of a query."""
         return {self.unit: amount}
 
     def record_charge(self, what: str, cost: Cost) -> None:
@@ -128,7 +130,7 @@ class Spending:
         name: str = "",
         id: str | None = None,  # noqa: A002
     ) -> PrivacyStatement:
-        """What the work gives away: what its plan could have spent."""
+        """Return what the work gives away: what its plan could have spent."""
         curator = self.curator
         paid = curator.prepaid
         release = release_id(curator.bits) if id is None else id
@@ -153,7 +155,7 @@ class Spending:
         )
 
     def _list_unused(self) -> list[Charge]:
-        """What was set aside and not spent: it is promised all the same."""
+        """Return what was set aside and not spent: it is promised all the same."""
         if self.cost is None:
             return []
         spent = sum(
@@ -213,8 +215,9 @@ def state_randomised(
 def state_secure_sum(
     schema: Schema, what: str, cost: Cost, *, notes: Iterable[str], assumes: str
 ) -> PrivacyStatement:
-    """Return the statement of a sum whose noise several parties made together. Each of them has
-    charged its own ledger.
+    """Return the statement of a sum whose noise several parties made together.
+
+    Each of them has charged its own ledger.
 
     Args:
         schema: what the sum is about.
@@ -234,11 +237,11 @@ def state_secure_sum(
 
 
 def release_id(bits: Bits) -> str:
-    """A name that no other release has."""
+    """Return an id that no other release has."""
     return bits.words(2).tobytes().hex()
 
 
 def root_below(square: Fraction) -> Fraction:
-    """A fraction just below the square root."""
+    """Return a fraction just below the square root."""
     scale = 1 << 80
     return Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale)

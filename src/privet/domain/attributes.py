@@ -1,4 +1,4 @@
-"""Attributes: the public domain of one column, and how its values become small integers.
+"""Describe the public domain of one column, and how its values become small integers (codes).
 
 A code is the position of a value in the attribute's public domain. One code past the end, ``size``,
 is the *unknown* code: a row that carries it is not counted, and a prediction for it falls back on
@@ -28,13 +28,14 @@ Value = str | int | float | bool
 ValueKind = Literal["text", "number", "bool"]
 
 MAX_VALUES = 65_535
-MAX_BITS = 1100  # of a whole number: more than any float has
-_WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as whole numbers of 64 bits are written
+MAX_BITS = 1100  # of an integer: more than any float has
+_WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as integers of 64 bits are written
 
 
 def text_of(value: Value) -> str:
-    """The one text that stands for a value, so that ``1``, ``1.0`` and ``"1"`` are the same
-    category everywhere.
+    """Return the one text that stands for a value.
+
+    So ``1``, ``1.0`` and ``"1"`` are the same category everywhere.
     """
     if isinstance(value, str):
         return value
@@ -47,7 +48,7 @@ def text_of(value: Value) -> str:
 
 
 def smallest_unsigned(largest: int) -> np.dtype[Any]:
-    """The smallest unsigned integer type that holds ``largest``."""
+    """Return the smallest unsigned integer type that holds ``largest``."""
     return np.min_scalar_type(largest)
 
 
@@ -56,7 +57,7 @@ class Categorical:
     """A categorical attribute: its listed values, in order.
 
     Args:
-        values: the public list of values. Text, whole numbers, numbers or truth values.
+        values: the public list of values. Text, integers, numbers or booleans.
         other: a catch-all value for everything that is not listed. Added to the values if it is not
             among them.
         missing: the value that stands for a missing entry (and for null). Added to the values if it
@@ -124,7 +125,7 @@ class Categorical:
         object.__setattr__(self, "on_unknown", on_unknown)
 
     def __eq__(self, other: object) -> bool:
-        """The same attribute in a schema file: 0 and False are different values."""
+        """Return whether schema files describe both alike: 0 and False are different values."""
         return isinstance(other, Categorical) and repr(attribute_to_json(self)) == repr(
             attribute_to_json(other)
         )
@@ -163,8 +164,8 @@ class Categorical:
 
     @cached_property
     def code_of_text(self) -> dict[str, int]:
-        """Code by the text of a value, and by other spellings that files have for whole numbers and
-        truth values.
+        """Code by the text of a value, and by other spellings that files have for integers and
+        booleans.
         """
         listed = {label: code for code, label in enumerate(self.labels)}
         spellings = {
@@ -175,7 +176,7 @@ class Categorical:
         return {**spellings, **listed}
 
     def steps(self, dtype: np.dtype[Any]) -> Steps:
-        """The codes of numbers or truth values that are stored as this type."""
+        """Return the codes of numbers or booleans that are stored as this type."""
         points = np.dtype(
             np.float64 if dtype.kind == "f" else np.uint64 if dtype == np.uint64 else np.int64
         )
@@ -191,7 +192,7 @@ class Categorical:
         return {}
 
     def _numbers(self, key: str) -> dict[Any, int]:
-        """Code by number, for numbers of this type."""
+        """Return the code of each number, for numbers of this type."""
         if key == "bool":
             return {
                 text == "true": code
@@ -211,7 +212,9 @@ class Categorical:
         return {number: code for number, code in whole.items() if least <= number <= most}
 
     def lookup(self, kind: ValueKind) -> dict[Any, int]:
-        """Code by value, for a column of this kind: text, floats for numbers, or truth values."""
+        """Return the code of each value, for a column of text, of numbers (as floats) or of
+        booleans.
+        """
         if kind == "text":
             return dict(self.code_of_text)
         if kind == "bool":
@@ -353,11 +356,11 @@ class Numeric:
         return self.bins if self.missing is not None else self.unknown_code
 
     def codes_of(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """The code of each number; NaN is a missing entry."""
+        """Return the code of each number; NaN is a missing entry."""
         return self._steps(numbers)
 
     def steps(self, dtype: np.dtype[Any]) -> Steps:  # noqa: ARG002
-        """The codes of numbers or truth values that are stored as this type."""
+        """Return the codes of numbers or booleans that are stored as this type."""
         return self._steps
 
     @cached_property
@@ -373,7 +376,7 @@ Attribute = Categorical | Numeric
 
 
 def attribute_to_json(attribute: Attribute) -> dict[str, Any]:
-    """The attribute as it stands in a schema file. Defaults are left out."""
+    """Return the attribute as it stands in a schema file. Defaults are left out."""
     out: dict[str, Any]
     if isinstance(attribute, Categorical):
         out = {"type": "categorical", "values": list(attribute.values)}
@@ -401,7 +404,7 @@ _NUMERIC_KEYS = {"type", "low", "high", "bins", "spacing", "edges", "missing", "
 
 
 def attribute_from_json(data: object) -> Attribute:
-    """The attribute that a schema file describes."""
+    """Return the attribute that a schema file describes."""
     if not isinstance(data, Mapping):
         raise SchemaError(
             f"an attribute must be an object with a 'type', got {type(data).__name__}"
@@ -424,8 +427,9 @@ def attribute_from_json(data: object) -> Attribute:
 
 
 def _check_value(parameter: str, value: object) -> Value:
-    """Plain text, number or truth value; a whole float is a whole number, so that equal values are
-    written alike.
+    """Return plain text, a number or a boolean; raise for anything else.
+
+    A whole float becomes an integer, so that equal values are written alike.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -443,7 +447,7 @@ def _check_value(parameter: str, value: object) -> Value:
 
 
 def _is_writable_text(value: str) -> bool:
-    """Whether it can be written to a file: no lone surrogates."""
+    """Return whether it can be written to a file: no lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -452,7 +456,9 @@ def _is_writable_text(value: str) -> bool:
 
 
 def _list_other_spellings(value: Value) -> tuple[str, ...]:
-    """A column with missing entries is often written as 1.0; truth values are written True or
+    """Return how else files spell a value.
+
+    An integer column with missing entries is often written as 1.0; booleans are written True or
     TRUE.
     """
     if isinstance(value, bool):
@@ -474,8 +480,8 @@ def _check_finite(name: str, value: object) -> float:
 
 
 def _is_canonical_number(text: str) -> bool:
-    """Whether a column of numbers could hold what this text stands for ('1' and '0.5', not '01' or
-    'nan').
+    """Return whether a column of numbers could hold what this text stands for ('1' and '0.5', not
+    '01' or 'nan').
     """
     try:
         number = float(text)

@@ -1,4 +1,4 @@
-"""Cells: disjoint parts of the domain. No data in here.
+"""Describe disjoint parts of the domain. No data in here.
 
 A :class:`Cells` object is a partition of (a part of) the domain, held as a decision tree in flat
 arrays: every point of the domain reaches exactly one leaf, and a leaf belongs to at most one cell.
@@ -48,7 +48,7 @@ class Cell:
         return " and ".join(map(str, self.path)) or "everything"
 
     def describe(self, schema: Schema) -> str:
-        """The path in the schema's own values."""
+        """Return the path in the schema's own values."""
         return (
             " and ".join(
                 f"{condition.attribute} = {' | '.join(_labels(schema, condition))}"
@@ -94,12 +94,12 @@ class Split:
 
     @classmethod
     def multiway(cls, schema: Schema, attribute: str) -> Split:
-        """One child per value."""
+        """Return the split with one child per value."""
         return cls(attribute, tuple(range(domain_size(schema, attribute))))
 
     @classmethod
     def value(cls, schema: Schema, attribute: str, code: int) -> Split:
-        """One value (child 1) against the rest (child 0)."""
+        """Return the split of one value (child 1) against the rest (child 0)."""
         size = domain_size(schema, attribute)
         if size < 2 or code not in range(size):
             raise QuestionError(
@@ -110,7 +110,7 @@ class Split:
 
     @classmethod
     def threshold(cls, schema: Schema, attribute: str, code: int) -> Split:
-        """Codes of at least ``code`` (child 1) against smaller ones (child 0)."""
+        """Return the split of codes from ``code`` on (child 1) against smaller ones (child 0)."""
         size = domain_size(schema, attribute)
         if code not in range(1, size):
             raise QuestionError(
@@ -139,7 +139,7 @@ class Cells:
 
     @classmethod
     def everything(cls, schema: Schema) -> Cells:
-        """One cell: the whole domain."""
+        """Return the whole domain as one cell."""
         return cls._from_lists(schema, [-1], [0], [], [0], 1)
 
     @classmethod
@@ -190,8 +190,9 @@ class Cells:
         return cls._from_lists(schema, attribute, offset, branch, leaf_cell, len(listed))
 
     def refine(self, splits: Mapping[int, Split]) -> Cells:
-        """Split some cells; the others stay. New cells are numbered in the order of their parents,
-        children in order.
+        """Split some cells; the others stay.
+
+        New cells are numbered in the order of their parents, children in order.
         """
         for cell, split in splits.items():
             if not 0 <= cell < self.n_cells:
@@ -253,7 +254,7 @@ class Cells:
         self._prove()
 
     def _prove(self) -> None:
-        """That this is a tree: inner nodes point forward only, so every walk ends in exactly one
+        """Raise unless this is a tree: inner nodes point forward only, so every walk ends in one
         leaf.
         """
         n_nodes = len(self.attribute)
@@ -329,8 +330,9 @@ class Cells:
 
     @cached_property
     def listed(self) -> tuple[Cell, ...]:
-        """The cells as paths, where each cell is one leaf. A cell of several leaves shows the path
-        of its first.
+        """The cells as paths, where each cell is one leaf.
+
+        A cell of several leaves shows the path of its first.
         """
         parent: dict[int, tuple[int, tuple[int, ...]]] = {}
         for node in np.flatnonzero(self.attribute >= 0).tolist():
@@ -338,16 +340,16 @@ class Cells:
             children = self.branch[self.offset[node] : self.offset[node] + size]
             for child in dict.fromkeys(children.tolist()):
                 parent[child] = (node, tuple(int(c) for c in np.flatnonzero(children == child)))
-        found: dict[int, Cell] = {}
+        cell_of: dict[int, Cell] = {}
         for leaf in np.flatnonzero(self.cell >= 0).tolist():
             path: list[Condition] = []
             node = leaf
             while node in parent:
                 node, codes = parent[node]
                 path.append(Condition(self.schema.names[self.attribute[node]], codes))
-            found.setdefault(int(self.cell[leaf]), Cell(tuple(reversed(path))))
+            cell_of.setdefault(int(self.cell[leaf]), Cell(tuple(reversed(path))))
         nothing = Cell((Condition(self.schema.names[0], ()),))  # a cell that no value reaches
-        return tuple(found.get(i, nothing) for i in range(self.n_cells))
+        return tuple(cell_of.get(i, nothing) for i in range(self.n_cells))
 
 
 def _labels(schema: Schema, condition: Condition) -> list[str]:
@@ -357,7 +359,7 @@ def _labels(schema: Schema, condition: Condition) -> list[str]:
 
 
 def check_split(schema: Schema, split: Split) -> None:
-    """Raise unless the split says a child for each value of its attribute."""
+    """Raise unless the split names a child for each value of its attribute."""
     size = domain_size(schema, split.attribute)
     if len(split.branch) != size:
         raise QuestionError(
@@ -366,7 +368,7 @@ def check_split(schema: Schema, split: Split) -> None:
 
 
 def domain_size(schema: Schema, attribute: str) -> int:
-    """How many values an attribute has."""
+    """Return how many values an attribute has."""
     try:
         return schema.attributes[attribute].size
     except KeyError:
@@ -376,7 +378,10 @@ def domain_size(schema: Schema, attribute: str) -> int:
 
 
 def _allowed_codes(schema: Schema, cell: Cell) -> dict[int, frozenset[int]]:
-    """The codes that a cell allows, by attribute position. Two tests of one attribute intersect."""
+    """Return the codes that a cell allows, by attribute position.
+
+    Two tests of one attribute intersect.
+    """
     allowed: dict[int, frozenset[int]] = {}
     for test in cell.path:
         size = domain_size(schema, test.attribute)

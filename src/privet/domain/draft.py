@@ -1,7 +1,11 @@
-"""A first schema from a *public* sample.
+"""Draft a schema from a public sample, or read one off an array.
 
-Everything in a schema is public. Drafting reads domains off the rows it is given, so it must never
-see private rows: a listed category or a bound would tell that somebody has it.
+Everything in a schema is public. Both functions read domains off the rows that they are given, so
+they must never see private rows: a listed category or a bound would tell that somebody has it.
+
+- :func:`draft` writes a first schema for an owner to edit, from a *public* sample.
+- :func:`schema_from_data` is for public data and non-private baselines. Using it on private rows
+  gives up the privacy guarantee.
 """
 
 from __future__ import annotations
@@ -30,8 +34,9 @@ MANY_VALUES = 1000  # text with more distinct values than this looks like an ide
 
 
 def draft(sample: Any, target: str | None = None) -> Schema:
-    """A first schema from a public sample (a pandas DataFrame). The target is the last column
-    unless named.
+    """Return a first schema from a *public* sample (a pandas DataFrame).
+
+    The target is the last column unless named.
     """
     sample = sample.set_axis([str(column) for column in sample.columns], axis=1)
     columns = list(sample.columns)
@@ -92,7 +97,7 @@ def _draft_attribute(column: Any) -> Attribute:
 
 
 def _sorted_values(column: Any) -> list[Any]:
-    """The distinct values in the order of their kind and size."""
+    """Return the distinct values in the order of their kind and size."""
     plain = [
         value.item() if hasattr(value, "item") else value for value in column.dropna().unique()
     ]
@@ -106,21 +111,20 @@ def _sorted_values(column: Any) -> list[Any]:
 
 
 def _round_outwards(bound: float, towards: Callable[[float], int]) -> float:
-    """Two significant digits, outwards: a bound should not be somebody's value."""
+    """Round a bound outwards to two significant digits: it should not be somebody's value."""
     if abs(bound) < 1e-300:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(abs(bound))) - 1)
     return float(f"{towards(bound / unit) * unit:.10g}")
 
 
-# A schema read off an array: for public data and non-private baselines. Whoever uses it gives up
-# the promise.
+# -- schemas read off an array: for public data and baselines only --
 
 BINS = 16
 
 
 def schema_from_data(columns: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Schema:
-    """Attributes x0, x1, ... from the columns of an array, and the classes from its labels.
+    """Return attributes x0, x1, ... from the columns of an array, and classes from its labels.
 
     A column of numbers gets bins of equal frequency; any other column lists its values.
     """
@@ -148,7 +152,10 @@ def _infer_attribute(column: npt.NDArray[Any]) -> Attribute:
 
 
 def _list_distinct(values: npt.NDArray[Any]) -> list[Any]:
-    """The values, sorted where they can be; text that stands for the same value only once."""
+    """Return the distinct values, sorted where they can be.
+
+    Text that stands for the same value is listed only once.
+    """
     plain = {
         text_of(value): value
         for value in values.tolist()

@@ -1,6 +1,8 @@
-"""Questions: how many rows of each class fall into the cells of some partitions. No data in here.
+"""Describe what is counted or summed: partitions of the domain, and row scores. No data in here.
 
-Cells within a partition are disjoint; partitions may overlap.
+A :class:`Question` asks how many rows of each class fall into the cells of some partitions. Cells
+within a partition are disjoint; partitions may overlap. A :class:`RowScore` is a bounded integer
+score of a row, for noisy sums.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ MAX_ENTRIES = 1 << 27
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Cells, each split further by all values of one attribute where ``by`` names it. Its table
-    counts the classes.
+    """Cells, each split further by all values of one attribute where ``by`` names it.
+
+    Its table counts the classes.
 
     The table has shape (cells, classes), or (cells, values, classes) with ``by``.
     """
@@ -92,17 +95,17 @@ class Question:
 
     @classmethod
     def of(cls, cells: Cells) -> Question:
-        """Class counts of one partition."""
+        """Return the question for the class counts of one partition."""
         return cls((Partition(cells),))
 
     @classmethod
     def forest(cls, forest: Sequence[Cells]) -> Question:
-        """Class counts of several partitions."""
+        """Return the question for the class counts of several partitions."""
         return cls(tuple(Partition(cells) for cells in forest))
 
     @classmethod
     def level(cls, cells: Cells, attributes: Iterable[str]) -> Question:
-        """Value-by-class counts of each attribute in each cell."""
+        """Return the question for the value-by-class counts of each attribute in each cell."""
         return cls(tuple(Partition(cells, by=name) for name in attributes))
 
     @property
@@ -121,7 +124,7 @@ class Question:
         return sum(partition.places for partition in self.partitions)
 
     def describe(self) -> str:
-        """One line for a ledger; public facts only."""
+        """Return one line for a ledger; public facts only."""
         cells = sum(len(partition.cells) for partition in self.partitions)
         by = [partition.by for partition in self.partitions if partition.by is not None]
         inside = f" by {', '.join(by[:4])}{', ...' if len(by) > 4 else ''}" if by else ""
@@ -135,14 +138,12 @@ def _format_count(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-# A bounded integer score of a row, for noisy sums.
-
 MAX_SCORE = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
 class RowScore:
-    """A public whole number for each class, or for each (value of ``by``, class).
+    """A public integer for each class, or for each (value of ``by``, class).
 
     ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or
     removed.

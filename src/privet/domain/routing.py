@@ -1,4 +1,4 @@
-"""Routing: the node that each row reaches in each tree.
+"""Route rows down trees: find the node that each row reaches in each tree.
 
 This is the only walk of rows down trees: predictions, counts and scores all use it.
 
@@ -9,7 +9,8 @@ ends leads to itself whatever the code is. So all rows take as many steps as the
 a walk takes tells nothing about them.
 
 Few rows are walked in NumPy; many by compiled loops (:mod:`privet.domain.routing_loops`), which
-take a while to load. Both use the same words, and the results are equal bit for bit."""
+take a while to load. Both use the same words, and the results are equal bit for bit.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The walk of many rows (:mod:`privet.domain.routing`), compiled by Numba. The loops run without
-the interpreter lock.
+"""Compiled loops that walk many rows down trees (:mod:`privet.domain.routing`).
+
+They run without the interpreter lock.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from privet.domain.routing import ATTRIBUTE, BLOCK, MOVES, ONE, PLACE
 def walk(
     codes: Any, low: int, n: int, root: Any, steps: int, words: Any, first_end: Any, node: Any
 ) -> None:
-    """Find the node, counted over all trees, that each row of a block ends in. All rows take one
-    step after the other: none waits for another.
+    """Find the node, counted over all trees, that each row of a block ends in.
+
+    All rows take one step after the other: none waits for another.
     """
     column, moves, place = (
         codes[root >> ATTRIBUTE, low : low + n],

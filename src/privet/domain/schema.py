@@ -1,4 +1,4 @@
-"""Schema: everything that is public about a table, and nothing else."""
+"""Declare everything that is public about a table, and nothing else."""
 
 from __future__ import annotations
 
@@ -117,7 +117,9 @@ class Schema:
         object.__setattr__(self, "label", label)
 
     def __eq__(self, other: object) -> bool:
-        """The same domain, in the same order, and the same owner-side facts."""
+        """Return whether both have the same domain, in the same order, and the same owner-side
+        facts.
+        """
         facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
         return isinstance(other, Schema) and all(
             getattr(self, fact) == getattr(other, fact) for fact in facts
@@ -151,7 +153,7 @@ class Schema:
         return iter(self.attributes)
 
     def index(self, name: str) -> int:
-        """The position of an attribute."""
+        """Return the position of an attribute."""
         try:
             return self.names.index(name)
         except ValueError:
@@ -169,8 +171,9 @@ class Schema:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def declare(self, **facts: Any) -> Schema:
-        """The same domain with other owner-side facts: ``n_rows``, ``person``, ``rows_per_person``,
-        ``neighbours``.
+        """Return the same domain with other owner-side facts.
+
+        These are ``n_rows``, ``person``, ``rows_per_person`` and ``neighbours``.
         """
         allowed = {"n_rows", "person", "rows_per_person", "neighbours"}
         if unknown := set(facts) - allowed:
@@ -183,7 +186,7 @@ class Schema:
     # -- the file ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """The schema as it stands in a file. Facts that were not declared are left out."""
+        """Return the schema as it stands in a file. Facts that were not declared are left out."""
         out: dict[str, Any] = {
             "privet": "schema",
             "version": VERSION,
@@ -207,7 +210,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: object) -> Schema:
-        """The schema that this JSON value describes."""
+        """Return the schema that this JSON value describes."""
         if not isinstance(data, Mapping) or data.get("privet") != "schema":
             raise SchemaError(
                 'this is not a Privet schema: it must be an object with "privet": "schema"'
@@ -260,7 +263,7 @@ class Schema:
             raise SchemaError(f"schema file {path} holds a number of too many digits") from None
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write a schema file. An existing file is replaced as a whole or not at all."""
+        """Write a schema file atomically: an existing file is replaced as a whole or not at all."""
         try:
             write_atomically(
                 path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode()

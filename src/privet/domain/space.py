@@ -1,9 +1,11 @@
-"""TreeSpace: a public set of labelled trees with a prior, to draw one from. No data in here.
+"""Describe a public set of labelled trees with a prior, to draw one from. No data in here.
 
-A tree of the space is made top down. A node has a label: the parent's with chance ``keep``,
-otherwise any class alike (at the root: any class alike). A node above the depth limit is split with
-chance ``split``, if some split separates the values that are still possible there: an attribute is
-drawn (all alike), then one of its splits (all alike).
+A tree of the space is made top down. A node has a label: the parent's with probability ``keep``,
+otherwise a uniformly random class (at the root: a uniformly random class). A node above the depth
+limit is split with probability ``split``, if some split separates the values that are still
+possible there: an attribute is drawn uniformly, then one of its splits uniformly.
+
+:func:`all_splits` and its siblings list the splits that a space may use.
 """
 
 from __future__ import annotations
@@ -83,21 +85,21 @@ class TreeSpace:
         for name in ("inner", "last"):
             given = getattr(self, name)
             splits = tuple(all_splits(self.schema)) if given is None else tuple(given)
-            for one in splits:
-                if type(one) is not Split:
-                    raise QuestionError(f"{name} must hold splits, got {type(one).__name__}")
-                check_split(self.schema, one)
+            for split in splits:
+                if type(split) is not Split:
+                    raise QuestionError(f"{name} must hold splits, got {type(split).__name__}")
+                check_split(self.schema, split)
             if len(set(splits)) != len(splits):
                 raise QuestionError(f"{name} holds the same split twice")
             most = find_widest_split(self.schema.n_classes, self.keep)
-            for one in splits:
-                if one.n_children > most:
+            for split in splits:
+                if split.n_children > most:
                     raise QuestionError(
-                        f"{name} holds a split of {one.attribute!r} with {one.n_children} "
+                        f"{name} holds a split of {split.attribute!r} with {split.n_children} "
                         f"children; with {self.schema.n_classes} classes "
                         f"and keep={self.keep:g} at most {most} are allowed: group values"
                     )
-            object.__setattr__(self, name, tuple(one for one in splits if one.n_children > 1))
+            object.__setattr__(self, name, tuple(split for split in splits if split.n_children > 1))
 
     def identity(self) -> tuple[Any, ...]:
         """Return what a recorded query recognises it by, its name first: never change these."""
@@ -112,11 +114,11 @@ class TreeSpace:
         )
 
     def splits_of(self, which: Sequence[Split] | None) -> list[list[Split]]:
-        """The splits by attribute, in the order of the schema."""
-        found: dict[str, list[Split]] = {name: [] for name in self.schema.names}
-        for one in which or ():
-            found[one.attribute].append(one)
-        return list(found.values())
+        """Return the splits by attribute, in the order of the schema."""
+        by_attribute: dict[str, list[Split]] = {name: [] for name in self.schema.names}
+        for split in which or ():
+            by_attribute[split.attribute].append(split)
+        return list(by_attribute.values())
 
     @cached_property
     def subsets(self) -> list[dict[BitMask, int]]:
@@ -125,7 +127,7 @@ class TreeSpace:
         Each comes with the numbers of tests (as bits) after which it is reached; the first is the
         whole domain, after none.
         """
-        found = []
+        subsets = []
         for size, splits in zip(self.schema.sizes, self.splits_of(self.inner), strict=True):
             everything = (1 << size) - 1
             reached = {everything: 1}
@@ -135,9 +137,9 @@ class TreeSpace:
                 for mask in frontier:
                     after.update(
                         child
-                        for one in splits
-                        if separates(mask, one)
-                        for child in child_masks(mask, one)
+                        for split in splits
+                        if separates(mask, split)
+                        for child in child_masks(mask, split)
                     )
                     if len(after) > MAX_SUBSETS:
                         raise QuestionError(
@@ -148,8 +150,8 @@ class TreeSpace:
                 for mask in after:
                     reached[mask] = reached.get(mask, 0) | (1 << tests)
                 frontier = after
-            found.append(reached)
-        return found
+            subsets.append(reached)
+        return subsets
 
     @cached_property
     def size(self) -> SpaceSize:
@@ -184,7 +186,7 @@ class TreeSpace:
         )
         # Lists in Python: some 400 bytes for a set of attributes, 64 for an entry of a list.
         listed = [
-            size + len(ends_) + sum(one.n_children + 3 for one in splits)
+            size + len(ends_) + sum(split.n_children + 3 for split in splits)
             for size, splits, ends_ in zip(sizes, inner, last, strict=True)
         ]
         plan = (
@@ -195,8 +197,8 @@ class TreeSpace:
         n_bytes = (
             8 * counts + 8 * states * (n_classes + (n_classes + 1) * (levels - 1)) + threads + plan
         )
-        blocks = sum(one.n_children + 2 for one in self.last or ()) + sum(sizes)
-        tests = sum(one.n_children + 2 for one in self.inner or ())
+        blocks = sum(split.n_children + 2 for split in self.last or ()) + sum(sizes)
+        tests = sum(split.n_children + 2 for split in self.inner or ())
         return SpaceSize(
             states, counts, n_bytes, n_classes * states * (blocks + tests * max(levels - 2, 0))
         )
@@ -225,7 +227,7 @@ class TreeSpace:
             )
 
     def describe(self) -> str:
-        """One line for a ledger; public facts only."""
+        """Return one line for a ledger; public facts only."""
         return (
             f"one tree of depth {self.depth} at most, out of {len(self.inner or ())} splits and "
             f"{len(self.last or ())} at the last level"
@@ -233,67 +235,76 @@ class TreeSpace:
 
 
 def find_widest_split(n_classes: int, keep: float = 0.5) -> int:
-    """The most children that a split may have, so that no product over leaves comes near the end of
-    floating point.
+    """Return the most children that a split may have.
+
+    More could bring a product over leaves near the end of floating point.
     """
     return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
 
 
 def child_masks(mask: BitMask, split: Split) -> list[BitMask]:
-    """The sets of values that the children of a split leave possible; empty ones are left out."""
+    """Return the sets of values that the children of a split leave possible; empty ones are left
+    out.
+    """
     return [mask & part for part in split.masks if mask & part]
 
 
 def separates(mask: BitMask, split: Split) -> bool:
-    """Whether a split tells apart values that are still possible."""
+    """Return whether a split tells apart values that are still possible."""
     return len(child_masks(mask, split)) > 1
 
 
-# -- public ways to split --------------------------------------------------------------------------
+# -- public ways to split --
 
 
 def all_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart, and each against the rest. Ordered ones: every
-    threshold, groups, all values apart.
+    """Return every kind of split.
+
+    Categorical attributes: all values apart, and each against the rest.
+
+    Ordered ones: every threshold, groups, all values apart.
     """
-    found = []
+    splits = []
     for name in schema.names:
-        found += multiway_splits(schema, name)
-        found += (
+        splits += multiway_splits(schema, name)
+        splits += (
             grouped_splits(schema, name) + threshold_splits(schema, name)
             if _is_ordered(schema, name)
             else one_against_rest_splits(schema, name)
         )
-    return _drop_duplicate_splits(found)
+    return _drop_duplicate_splits(splits)
 
 
 def binary_and_coarse_splits(schema: Schema) -> list[Split]:
-    """As :func:`all_splits`, without all values apart where the attribute is ordered."""
-    found = []
+    """Return :func:`all_splits`, without all values apart where the attribute is ordered."""
+    splits = []
     for name in schema.names:
         if _is_ordered(schema, name):
-            found += grouped_splits(schema, name) + threshold_splits(schema, name)
+            splits += grouped_splits(schema, name) + threshold_splits(schema, name)
         else:
-            found += multiway_splits(schema, name) + one_against_rest_splits(schema, name)
-    return _drop_duplicate_splits(found)
+            splits += multiway_splits(schema, name) + one_against_rest_splits(schema, name)
+    return _drop_duplicate_splits(splits)
 
 
 def coarse_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart. Ordered ones: groups only. For large tables and
-    deep trees.
+    """Return few splits per attribute, for large tables and deep trees.
+
+    Categorical attributes: all values apart.
+
+    Ordered ones: groups only. For large tables and deep trees.
     """
-    found = []
+    splits = []
     for name in schema.names:
-        found += (
+        splits += (
             (grouped_splits(schema, name) or threshold_splits(schema, name))
             if _is_ordered(schema, name)
             else multiway_splits(schema, name)
         )
-    return _drop_duplicate_splits(found)
+    return _drop_duplicate_splits(splits)
 
 
 def multiway_splits(schema: Schema, name: str) -> list[Split]:
-    """All values of an attribute apart, unless there are too many."""
+    """Return the split of all values of an attribute apart, unless there are too many."""
     return (
         [Split.multiway(schema, name)]
         if schema.attributes[name].size <= find_widest_split(schema.n_classes)
@@ -302,7 +313,9 @@ def multiway_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
-    """Each value of an attribute against the others, unless there are too many."""
+    """Return the splits of each value of an attribute against the others, unless there are too
+    many.
+    """
     size = schema.attributes[name].size
     return (
         [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
@@ -310,8 +323,9 @@ def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def threshold_splits(schema: Schema, name: str) -> list[Split]:
-    """Every threshold of an ordered attribute (evenly chosen ones of very many); missing entries
-    are a child of their own.
+    """Return the splits at every threshold of an ordered attribute.
+
+    Of very many thresholds, evenly chosen ones. Missing entries are a child of their own.
     """
     bins, missing = _bins_and_missing(schema, name)
     parts = min(bins, MAX_APART)
@@ -323,8 +337,9 @@ def threshold_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def grouped_splits(schema: Schema, name: str) -> list[Split]:
-    """Four and eight groups of neighbouring bins, where there are more bins than that; missing
-    entries apart.
+    """Return splits into four and eight groups of neighbouring bins, missing entries apart.
+
+    Only where there are more bins than that.
     """
     bins, missing = _bins_and_missing(schema, name)
     return [
@@ -345,18 +360,19 @@ def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
 
 
 def _drop_duplicate_splits(splits: Iterable[Split]) -> list[Split]:
-    """Without splits that say the same, or nothing."""
+    """Return the splits without those that say the same, or nothing."""
     seen: dict[tuple[str, frozenset[BitMask]], Split] = {}
-    for one in splits:
-        if one.n_children > 1:
+    for split in splits:
+        if split.n_children > 1:
             seen.setdefault(
-                (one.attribute, frozenset(child_masks((1 << len(one.branch)) - 1, one))), one
+                (split.attribute, frozenset(child_masks((1 << len(split.branch)) - 1, split))),
+                split,
             )
     return list(seen.values())
 
 
 def _symmetric_polynomials(values: Sequence[int], order: int) -> list[int]:
-    """The elementary symmetric polynomials of the values, from order 0 to this one."""
+    """Return the elementary symmetric polynomials of the values, from order 0 to this one."""
     sums = [1] + [0] * order
     for value in values:
         for i in range(order, 0, -1):
@@ -365,5 +381,5 @@ def _symmetric_polynomials(values: Sequence[int], order: int) -> list[int]:
 
 
 def _largest_product(values: Iterable[int], order: int) -> int:
-    """The largest product of at most so many of the values, which are 1 or more."""
+    """Return the largest product of at most so many of the values, which are 1 or more."""
     return math.prod(sorted(values)[-order:]) if order else 1

@@ -1,5 +1,6 @@
-"""Tree: the released data structure. Structure and (noisy) class counts; it predicts, and knows no
-mechanism and no data.
+"""Hold a released tree: its structure and its (noisy) class counts.
+
+A tree predicts, and knows no mechanism and no data.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Tree:
 
     @classmethod
     def from_leaves(cls, cells: Cells, leaf_counts: npt.NDArray[Any]) -> Tree:
-        """A tree from the counts of its cells; an inner node counts what is below it."""
+        """Return a tree from the counts of its cells; an inner node counts what is below it."""
         return cls(cells, node_counts(cells, leaf_counts))
 
     @property
@@ -90,8 +91,9 @@ class Tree:
     def children(
         self, node: int, *, possible_only: bool = False
     ) -> list[tuple[int, tuple[int, ...]]]:
-        """The children of a node, each with the codes that lead to it; for people, only those that
-        the tests above leave possible.
+        """Return the children of a node, each with the codes that lead to it.
+
+        For people, only those that the tests above leave possible.
         """
         attribute = int(self.cells.attribute[node])
         if attribute < 0:
@@ -102,23 +104,23 @@ class Tree:
             else np.ones(self.schema.sizes[attribute], dtype=bool)
         )
         branch = self._branch(node)
-        found = []
+        children = []
         for child in dict.fromkeys(branch.tolist()):
             codes = np.flatnonzero(branch == child)
-            found.append(
+            children.append(
                 (
                     child,
                     tuple((codes[possible[codes]] if possible[codes].any() else codes).tolist()),
                 )
             )
-        return found
+        return children
 
     def _branch(self, node: int) -> npt.NDArray[np.int32]:
         start = int(self.cells.offset[node])
         return self.cells.branch[start : start + self.schema.sizes[self.cells.attribute[node]]]
 
     def _possible_codes(self, node: int, attribute: int) -> npt.NDArray[np.bool_]:
-        """Which codes of an attribute a row at this node can have, by the tests of the same
+        """Return which codes of an attribute a row at this node can have, by the tests of the same
         attribute above it.
         """
         possible = np.ones(self.schema.sizes[attribute], dtype=bool)
@@ -144,7 +146,9 @@ class Tree:
 
 
 def node_counts(cells: Cells, leaf_counts: npt.NDArray[Any]) -> Floats:
-    """The counts of all nodes from those of the cells: an inner node counts what is below it."""
+    """Return the counts of all nodes from those of the cells: an inner node counts what is below
+    it.
+    """
     counts = np.zeros((len(cells.attribute), cells.schema.n_classes))
     leaves = np.flatnonzero(cells.cell >= 0)
     counts[leaves] = np.asarray(leaf_counts)[cells.cell[leaves]]
@@ -152,7 +156,7 @@ def node_counts(cells: Cells, leaf_counts: npt.NDArray[Any]) -> Floats:
 
 
 def sum_upwards(cells: Cells, values: Floats) -> Floats:
-    """Values of the nodes, each plus those of all nodes below it."""
+    """Return the values of the nodes, each plus those of all nodes below it."""
     total = np.array(values, dtype=np.float64)
     for nodes in cells.levels[:0:-1]:
         np.add.at(total, cells.parents[nodes], total[nodes])
@@ -160,8 +164,9 @@ def sum_upwards(cells: Cells, values: Floats) -> Floats:
 
 
 def domain_shares(cells: Cells) -> Floats:
-    """The part of the domain's points that reaches each node, all values of an attribute being
-    equally likely.
+    """Return the share of the domain's points that reaches each node.
+
+    All values of an attribute are taken as equally likely.
     """
     shares = np.zeros(len(cells.attribute))
     shares[0] = 1.0

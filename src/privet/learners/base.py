@@ -1,4 +1,4 @@
-"""What all estimators share: the scikit-learn contract on one side, a curator on the other."""
+"""Define what all estimators share: scikit-learn's contract on one side, a curator on the other."""
 
 from __future__ import annotations
 
@@ -91,8 +91,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _own_curator(self, schema: Schema, X: Any, y: Any, batch: int = 0) -> Curator:  # noqa: N803
-        """A curator of a table in memory with the epsilon of a fit as its budget. Batches of one
-        test seed differ.
+        """Return a curator of a table in memory with the epsilon of a fit as its budget.
+
+        Batches of one test seed differ.
         """
         bits = (
             SystemBits()
@@ -107,8 +108,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Curator(MemoryTable(X, y), schema, budget, public=cost is None, bits=bits)
 
     def fit_from(self, curator: AnyCurator) -> Self:
-        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory,
-        files, databases, randomised records.
+        """Train through a curator, which charges ``epsilon`` to its ledger.
+
+        Any curator: memory, files, databases, randomised records.
 
         Records that people randomised have paid already: ``epsilon`` is not looked at then, and the
         statement has theirs.
@@ -133,8 +135,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _fit_from(self, curator: AnyCurator) -> None:
-        """Train through a curator. Records that people randomised have paid: the learner's own
-        ``epsilon`` and ``delta`` are not looked at then.
+        """Train through a curator.
+
+        Records that people randomised have paid: the learner's own ``epsilon`` and ``delta`` are
+        not looked at then.
         """
         what = f"fit of {self._name}"
         with Spending.reserve(curator, self.epsilon, what, delta=self.delta) as spending:
@@ -179,17 +183,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # -- predicting --------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
-        """The probability of each class, from released counts only."""
+        """Return the probability of each class, from released counts only."""
         check_is_fitted(self, "model_")
         return self.model_.probabilities(self._codes(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
-        """The most likely class of each row, as the schema lists it."""
+        """Return the most likely class of each row, as the schema lists it."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
-        """The exact accuracy on these rows: fine for public rows, a leak for private ones.
+        """Return the exact accuracy on these rows: fine for public rows, a leak for private ones.
 
         Warns where the model is private, because tuning on exact scores of private rows (as a grid
         search does) spends privacy that no ledger sees. A search with a ``scoring`` of its own does
@@ -207,8 +211,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
     def score_from(self, curator: AnyCurator, epsilon: Number) -> Evaluation:
-        """Private evaluation: a noisy confusion matrix through a curator, with intervals. Charged
-        to its ledger.
+        """Measure the accuracy privately: a noisy confusion matrix through a curator, with
+        intervals.
+
+        Charged to its ledger.
         """
         check_is_fitted(self, "model_")
         return evaluate(self.model_, curator, epsilon)
@@ -250,7 +256,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_parameters(type(self).__name__, self._parameters, self.get_params(deep=False))
 
     def _check_table(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:  # noqa: N803
-        """The schema, and the table that goes with it."""
+        """Return the schema, and the table that goes with it."""
         if isinstance(self.schema, Schema):
             self._positional = False
             return self.schema, X, y
@@ -275,7 +281,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise SchemaError(f'schema must be a Schema, "from-data" or None, got {self.schema!r}')
 
     def _align_columns(self, X: Any, y: Any) -> tuple[Any, Any]:  # noqa: N803
-        """More rows of the columns that the first ones had."""
+        """Return more rows in the columns that the first ones had."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -294,7 +300,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def measure_rows(curator: AnyCurator, spending: Spending) -> float:
-    """The number of rows: declared public, or paid for and noisy."""
+    """Return the number of rows: declared public, or paid for and noisy."""
     if curator.schema.n_rows is not None:
         return curator.schema.n_rows
     answer = curator.size(**{spending.unit: spending.take(SIZE_SHARE)})
@@ -303,5 +309,5 @@ def measure_rows(curator: AnyCurator, spending: Spending) -> float:
 
 
 def _label_type(schema: Schema) -> type | None:
-    """Mixed labels stay what they are."""
+    """Return the type of an array of labels: object for mixed ones, which stay what they are."""
     return object if len({type(label) for label in schema.classes}) > 1 else None

@@ -1,4 +1,4 @@
-"""The default learner: boosted Gibbs trees and additive terms, by a public rule."""
+"""Learn with the default classifier: boosted Gibbs trees and additive terms, by a public rule."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Private evaluation: how well a released model does on private rows, with intervals and a
-price.
-"""
+"""Evaluate a released model on private rows, with intervals and a price."""
 
 from __future__ import annotations
 
@@ -32,8 +30,9 @@ class Evaluation:
         return min(max(float(np.trace(self.confusion)) / total, 0.0), 1.0)
 
     def interval(self, deviations: float = 2.0) -> tuple[float, float]:
-        """An interval around the accuracy for the noise alone: about 19 in 20 for two standard
-        deviations.
+        """Return an interval around the accuracy, for the noise alone.
+
+        About 19 in 20 for two standard deviations.
 
         The accuracy is a ratio c/n of noisy sums; with T classes, T entries are in c and T**2 in n.
         To first order its variance is s**2 (T (1 - 2a) + T**2 a**2) / n**2.
@@ -50,8 +49,9 @@ class Evaluation:
 
 
 def evaluate(model: Model, curator: AnyCurator, epsilon: Number) -> Evaluation:
-    """Ask a curator for the noisy confusion matrix of a released model. Cost: pure ``epsilon``; a
-    row is in one entry.
+    """Ask a curator for the noisy confusion matrix of a released model.
+
+    Cost: pure ``epsilon``; a row is in one entry.
     """
     answer = curator.confusion(model, epsilon)
     return Evaluation(answer.tables[0], answer, tuple(model.schema.classes))

@@ -1,4 +1,4 @@
-"""A forest of greedy trees."""
+"""Learn a forest of greedy trees."""
 
 from __future__ import annotations
 

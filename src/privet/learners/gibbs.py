@@ -1,4 +1,9 @@
-"""Trees drawn whole: one of them, or several that are boosted."""
+"""Learn trees that are drawn whole: one of them, or several that are boosted.
+
+Each boosted tree is drawn on the rows that earlier ones leave in doubt (:func:`draw_boosted`).
+:func:`add_terms` adds one additive term per attribute: a private Newton step on the log-likelihood,
+smoothed and shrunk like a posterior mean.
+"""
 
 from __future__ import annotations
 
@@ -23,72 +28,6 @@ from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.learners.recipe import recipe_for
 from privet.queries import Count, Numbers
 from privet.tables.counting.scoring import UNIT
-
-# Whole trees drawn at once, each on the rows that earlier ones leave in doubt.
-
-#: How much the first tree counts more than the others.
-FIRST = 1.001
-#: By how much a node's own label is ahead of the other classes at least.
-MARGIN = 0.1
-
-
-def draw_boosted(
-    curator: AnyCurator,
-    space: TreeSpace,
-    rounds: int,
-    epsilon: Number,
-    strength: float,
-    before: Sequence[Tree] = (),
-) -> tuple[list[Tree], list[Charge]]:
-    """``rounds`` trees of scores at ``epsilon`` each; rows weigh less where the trees so far are
-    right about them.
-
-    Cost: rounds times pure epsilon (bounded range each). Neighbours: one row added or removed.
-    """
-    trees: list[Tree] = []
-    charges = []
-    for number in range(1, rounds + 1):
-        drawn = curator.draw_tree(space, epsilon, weighting=(*before, *trees))
-        which = f"tree {number} of {rounds}" if rounds > 1 else "the whole tree"
-        charges.append(Charge(f"{which} (depth {space.depth} at most)", drawn.row_cost))
-        # Votes of an odd number of trees for two classes are never tied; for more classes the first
-        # tree decides.
-        first = number == 1 and rounds > 1 and space.schema.n_classes > 2
-        trees.append(drawn.tree(strength * FIRST if first else strength))
-    return trees, charges
-
-
-def calibrate_tree(
-    curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon"
-) -> tuple[Tree, Charge]:
-    """A labelled tree with class probabilities, the same for all nodes of one label: those of the
-    people who get this answer.
-
-    The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one
-    entry of the label-by-class table. Neighbours: one row added or removed. Cost: pure epsilon, or
-    rho.
-    """
-    n_classes = tree.schema.n_classes
-    labels = tree.counts.argmax(axis=1)
-    cells = tree.cells
-    by_label = Cells(
-        cells.schema,
-        cells.attribute,
-        cells.offset,
-        cells.branch,
-        np.where(cells.cell >= 0, labels, -1),
-        n_classes,
-    )
-    answer = curator.ask(Count(by_label), **{unit: amount})
-    # A number below its noise says little: each borrows as much from "all classes alike".
-    counts = np.maximum(answer.tables[0], 0) + max(answer.deviation, 1.0)
-    scores = np.log(counts / counts.sum(axis=1, keepdims=True))
-    own = np.eye(n_classes, dtype=bool)
-    scores[own] = np.maximum(scores[own], np.where(own, -np.inf, scores).max(axis=1) + MARGIN)
-    return Tree(cells, scores[labels], "calibrated"), Charge(
-        "class counts for each label of the tree", answer.row_cost
-    )
-
 
 #: Each round weighs the rows by all trees before.
 MAX_ROUNDS = 1000
@@ -154,10 +93,11 @@ class GibbsBoostClassifier(PrivateClassifier):
     """Several trees, each drawn whole on rows that weigh less where the trees before are right
     about them.
 
-    A row weighs min(1, (1 - p) T/(T - 1)), where p is the chance that the summed scores of earlier,
-    released trees give to its class. Sensitivity: a row adds between 0 and 1 to the score of every
-    tree of a round. Neighbours: one row added or removed. Cost: pure ``epsilon``, shared evenly by
-    the rounds, after a twentieth for the number of rows where it is needed and not declared.
+    A row weighs min(1, (1 - p) T/(T - 1)), where p is the probability that the summed scores of
+    earlier, released trees give to its class. Sensitivity: a row adds between 0 and 1 to the score
+    of every tree of a round. Neighbours: one row added or removed. Cost: pure ``epsilon``, shared
+    evenly by the rounds, after a twentieth for the number of rows where it is needed and not
+    declared.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
@@ -208,8 +148,75 @@ class GibbsBoostClassifier(PrivateClassifier):
         return Growth(tuple(trees), "scores", recipe.settings, 0.0)
 
 
-# One additive term per attribute: a private Newton step on the log-likelihood, smoothed and
-# shrunk like a posterior mean.
+# -- boosting and calibration --
+
+#: How much the first tree counts more than the others.
+FIRST = 1.001
+#: By how much a node's own label is ahead of the other classes at least.
+MARGIN = 0.1
+
+
+def draw_boosted(
+    curator: AnyCurator,
+    space: TreeSpace,
+    rounds: int,
+    epsilon: Number,
+    strength: float,
+    before: Sequence[Tree] = (),
+) -> tuple[list[Tree], list[Charge]]:
+    """Draw ``rounds`` trees of scores at ``epsilon`` each.
+
+    Rows weigh less where the trees so far are right about them.
+
+    Cost: rounds times pure epsilon (bounded range each). Neighbours: one row added or removed.
+    """
+    trees: list[Tree] = []
+    charges = []
+    for number in range(1, rounds + 1):
+        drawn = curator.draw_tree(space, epsilon, weighting=(*before, *trees))
+        which = f"tree {number} of {rounds}" if rounds > 1 else "the whole tree"
+        charges.append(Charge(f"{which} (depth {space.depth} at most)", drawn.row_cost))
+        # Votes of an odd number of trees for two classes are never tied; for more classes the first
+        # tree decides.
+        first = number == 1 and rounds > 1 and space.schema.n_classes > 2
+        trees.append(drawn.tree(strength * FIRST if first else strength))
+    return trees, charges
+
+
+def calibrate_tree(
+    curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon"
+) -> tuple[Tree, Charge]:
+    """Return a labelled tree with class probabilities, the same for all nodes of one label.
+
+    They are those of the people who get this answer.
+
+    The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one
+    entry of the label-by-class table. Neighbours: one row added or removed. Cost: pure epsilon, or
+    rho.
+    """
+    n_classes = tree.schema.n_classes
+    labels = tree.counts.argmax(axis=1)
+    cells = tree.cells
+    by_label = Cells(
+        cells.schema,
+        cells.attribute,
+        cells.offset,
+        cells.branch,
+        np.where(cells.cell >= 0, labels, -1),
+        n_classes,
+    )
+    answer = curator.ask(Count(by_label), **{unit: amount})
+    # A number below its noise says little: each borrows as much from "all classes alike".
+    counts = np.maximum(answer.tables[0], 0) + max(answer.deviation, 1.0)
+    scores = np.log(counts / counts.sum(axis=1, keepdims=True))
+    own = np.eye(n_classes, dtype=bool)
+    scores[own] = np.maximum(scores[own], np.where(own, -np.inf, scores).max(axis=1) + MARGIN)
+    return Tree(cells, scores[labels], "calibrated"), Charge(
+        "class counts for each label of the tree", answer.row_cost
+    )
+
+
+# -- additive terms --
 
 #: The prior variance of a term's values, and how far a value may go.
 PRIOR = 0.1
@@ -224,8 +231,9 @@ MAX_SMOOTHED = 1024
 def add_terms(
     curator: AnyCurator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon"
 ) -> tuple[list[Tree], list[Charge]]:
-    """One-split trees of scores, one per attribute, that follow after the given trees. Each pays an
-    equal part of the amount.
+    """Return one-split trees of scores, one per attribute, that follow after the given trees.
+
+    Each pays an equal part of the amount.
 
     Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see
     :meth:`~privet.Curator.gradients`.
@@ -246,8 +254,9 @@ def add_terms(
 
 
 def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
-    """The change of scores for each value of an attribute, from noisy derivatives (values, 2,
-    numbers).
+    """Return the change of scores for each value of an attribute.
+
+    It comes from noisy derivatives (values, 2, numbers).
 
     With sums g and h of variance s^2, g/h has about the precision w = h^2/(s^2 + h): what is known
     about a value's step is r = w g/h. A prior of covariance K makes of it v = (I + K diag(w))^-1 K

@@ -1,4 +1,11 @@
-"""A greedy tree with privately chosen splits."""
+"""Learn a greedy tree with privately chosen splits.
+
+Each split is chosen privately among **all** attribute-value candidates (Friedman and Schuster 2010;
+Novakovic). The tree grows a level at a time, for all cells of the level at once: one private
+selection, and one noisy count where the schedule has it. Stopping rules look at noisy counts only.
+An answer may decline cells in which no split is above the noise: they stay as they are. A schedule
+says how epsilon is spread over the levels (:func:`split_epsilon`).
+"""
 
 from __future__ import annotations
 
@@ -24,9 +31,102 @@ from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.mechanisms.criteria import CRITERIA, criterion_named
 from privet.model.leaf_vectors import STRENGTH, shrink_tree
 
-# How a tree's epsilon is spread over its levels.
-
 Schedule = Literal["thesis", "even", "deep"]
+
+
+LARGEST_DEPTH = 12
+
+#: What the parameters of a greedy tree, and of a forest of them, may be.
+GREEDY: Mapping[str, ParameterCheck] = {
+    "criterion": NameIn(*CRITERIA),
+    "max_depth": IntegerIn(0, LARGEST_DEPTH, also=("auto",)),
+    "splits": NameIn(*get_args(Splits)),
+    "schedule": NameIn(*get_args(Schedule)),
+    "min_rows": RealIn(least=0),
+    "shrink": RealIn(least=0),
+}
+
+
+class GreedyTreeClassifier(PrivateClassifier):
+    """A decision tree whose splits are chosen by private selection (Friedman and Schuster 2010;
+    Novakovic, chapter 6).
+
+    Every level chooses among all attribute-value candidates at once, by permute-and-flip on the
+    criterion's exact scores. Sensitivity: the criterion's range (max operator 1, Gini 2,
+    information gain log2(n) + 1/ln 2 with n declared), and 1 for class counts. Neighbours: one row
+    added or removed. Cost: pure ``epsilon``: a level costs its share once, because its cells are
+    disjoint.
+
+    Args:
+        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+        criterion: ``"max"``, ``"gini"`` or ``"info_gain"`` (needs ``n_rows`` in the schema).
+        max_depth: how many levels of splits, or ``"auto"``: by a public rule from n, epsilon and
+            the number of classes. Randomised records tell by themselves where to stop: up to 6.
+        splits: ``"binary"`` (one value against the rest, thresholds) or ``"multiway"`` (one child
+            per value of a categorical attribute).
+        schedule: how epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at
+            every level, for the stopping rules).
+        min_rows: with ``"thesis"``: a node whose noisy size is at most this is not split.
+        shrink: how strongly leaves are shrunk towards their ancestors, in standard deviations of
+            their noise.
+    """
+
+    _name: ClassVar[str] = "greedy-tree"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = GREEDY
+    _public_settings: ClassVar[tuple[str, ...]] = (
+        "criterion",
+        "splits",
+        "schedule",
+        "min_rows",
+        "shrink",
+    )
+
+    def __init__(
+        self,
+        epsilon: Number = 1.0,
+        schema: Schema | str | None = None,
+        *,
+        criterion: Literal["max", "gini", "info_gain"] = "gini",
+        max_depth: int | Literal["auto"] = "auto",
+        splits: Splits = "binary",
+        schedule: Schedule = "even",
+        min_rows: float = 5,
+        shrink: float = STRENGTH,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.splits = splits
+        self.schedule = schedule
+        self.min_rows = min_rows
+        self.shrink = shrink
+        self.random_state = random_state
+
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
+        criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
+        n_rows = measure_rows(curator, spending) if self.max_depth == "auto" else 0.0
+        depth = choose_depth(self.max_depth, curator.schema, n_rows, spending.to_share)
+        plan = split_epsilon(self.schedule, spending.left, depth)
+        grown = grow_greedy(
+            curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
+        )
+        spending.charges += grown.charges
+        return Growth((grown.shrunk(self.shrink),), "counts", {"max_depth": depth}, grown.deviation)
+
+
+def choose_depth(
+    asked: int | Literal["auto"], schema: Schema, n_rows: float, epsilon: Fraction | None
+) -> int:
+    """Return the depth that was asked for, or one by a public rule.
+
+    The rule: one level more for each doubling of n epsilon beyond 60 T, from 2 to 6.
+    """
+    if asked == "auto":
+        strength = n_rows * (1e9 if epsilon is None else float(epsilon))
+        return max(2, min(6, math.floor(math.log2(max(strength, 1) / (60 * schema.n_classes)))))
+    return int(asked)
 
 
 @dataclass(frozen=True)
@@ -42,7 +142,9 @@ class Shares:
 
 
 def split_epsilon(schedule: Schedule, epsilon: Fraction | None, depth: int) -> Shares:
-    """The shares of a tree of this depth; all infinite where epsilon is None (exact counts).
+    """Return the shares of a tree of this depth.
+
+    All are infinite where epsilon is None (exact counts).
 
     ``"thesis"``: class counts at every level for stopping rules, and a split at every level but the
     last: 2(d+1) - 1 equal questions (Novakovic, chapter 6). ``"even"``: no counts on the way; half
@@ -74,13 +176,6 @@ def _scale_weights(
     return tuple(epsilon * weight / total for weight in weights)
 
 
-# Greedy trees: each split is chosen privately among **all** attribute-value candidates (Friedman
-# and Schuster 2010; Novakovic).
-#
-# The tree grows a level at a time, for all cells of the level at once: one private selection, and
-# one noisy count where the schedule has it. Stopping rules look at noisy counts only. An answer
-# may decline cells in which no split is above the noise: they stay as they are.
-
 Possible = tuple[frozenset[int], ...]  # per attribute, the codes that a row of the cell can have
 
 
@@ -97,7 +192,7 @@ class Grown:
     of_nodes: npt.NDArray[np.float64] | None = None
 
     def shrunk(self, strength: float) -> Tree:
-        """The tree, its thin leaves drawn towards their ancestors."""
+        """Return the tree, its leaves shrunk towards their ancestors."""
         return shrink_tree(
             self.cells,
             self.leaf_counts,
@@ -158,31 +253,32 @@ def grow_greedy(
 
 
 def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list[Split]:
-    """All splits that separate the values still possible: one value against the rest, a threshold,
-    or one child per value.
+    """Return all splits that separate the values still possible.
+
+    One value against the rest, a threshold, or one child per value.
     """
-    found: list[Split] = []
+    candidates: list[Split] = []
     for name, codes in zip(schema.names, possible, strict=True):
         attribute = schema.attributes[name]
         if len(codes) < 2:
             continue
         if isinstance(attribute, Numeric):
             low, high = min(codes), max(codes)
-            found += [Split.threshold(schema, name, code) for code in range(low + 1, high + 1)]
+            candidates += [Split.threshold(schema, name, code) for code in range(low + 1, high + 1)]
         elif splits == "multiway" or attribute.size == 2:
-            found.append(Split.multiway(schema, name))
+            candidates.append(Split.multiway(schema, name))
         elif len(codes) == 2:
-            found.append(Split.value(schema, name, max(codes)))
+            candidates.append(Split.value(schema, name, max(codes)))
         else:
-            found += [Split.value(schema, name, code) for code in sorted(codes)]
-    return found
+            candidates += [Split.value(schema, name, code) for code in sorted(codes)]
+    return candidates
 
 
 def _refine_level(
     schema: Schema, cells: Cells, possible: Sequence[Possible], chosen: dict[int, Split]
 ) -> tuple[Cells, list[Possible], list[bool]]:
-    """The next level: children in the place of their parents, as :meth:`Cells.refine` numbers
-    them.
+    """Return the next level: children in the place of their parents, as :meth:`Cells.refine`
+    numbers them.
     """
     next_possible: list[Possible] = []
     next_closed: list[bool] = []
@@ -201,103 +297,9 @@ def _refine_level(
 
 
 def _keep_cells(cells: Cells, kept: Sequence[int]) -> Cells:
-    """The same structure with some cells only."""
+    """Return the same structure with some cells only."""
     number = np.full(len(cells) + 1, -1, dtype=np.int32)
     number[list(kept)] = np.arange(len(kept))
     return Cells(
         cells.schema, cells.attribute, cells.offset, cells.branch, number[cells.cell], len(kept)
     )
-
-
-LARGEST_DEPTH = 12
-
-#: What the parameters of a greedy tree, and of a forest of them, may be.
-GREEDY: Mapping[str, ParameterCheck] = {
-    "criterion": NameIn(*CRITERIA),
-    "max_depth": IntegerIn(0, LARGEST_DEPTH, also=("auto",)),
-    "splits": NameIn(*get_args(Splits)),
-    "schedule": NameIn(*get_args(Schedule)),
-    "min_rows": RealIn(least=0),
-    "shrink": RealIn(least=0),
-}
-
-
-def choose_depth(
-    asked: int | Literal["auto"], schema: Schema, n_rows: float, epsilon: Fraction | None
-) -> int:
-    """The depth that was asked for, or by a public rule: one level more for each doubling of n
-    epsilon beyond 60 T, from 2 to 6.
-    """
-    if asked == "auto":
-        strength = n_rows * (1e9 if epsilon is None else float(epsilon))
-        return max(2, min(6, math.floor(math.log2(max(strength, 1) / (60 * schema.n_classes)))))
-    return int(asked)
-
-
-class GreedyTreeClassifier(PrivateClassifier):
-    """A decision tree whose splits are chosen by private selection (Friedman and Schuster 2010;
-    Novakovic, chapter 6).
-
-    Every level chooses among all attribute-value candidates at once, by permute-and-flip on the
-    criterion's exact scores. Sensitivity: the criterion's range (max operator 1, Gini 2,
-    information gain log2(n) + 1/ln 2 with n declared), and 1 for class counts. Neighbours: one row
-    added or removed. Cost: pure ``epsilon``: a level costs its share once, because its cells are
-    disjoint.
-
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        criterion: ``"max"``, ``"gini"`` or ``"info_gain"`` (needs ``n_rows`` in the schema).
-        max_depth: how many levels of splits, or ``"auto"``: by a public rule from n, epsilon and
-            the number of classes. Randomised records tell by themselves where to stop: up to 6.
-        splits: ``"binary"`` (one value against the rest, thresholds) or ``"multiway"`` (one child
-            per value of a categorical attribute).
-        schedule: how epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at
-            every level, for the stopping rules).
-        min_rows: with ``"thesis"``: a node whose noisy size is at most this is not split.
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
-            noise.
-    """
-
-    _name: ClassVar[str] = "greedy-tree"
-    _parameters: ClassVar[Mapping[str, ParameterCheck]] = GREEDY
-    _public_settings: ClassVar[tuple[str, ...]] = (
-        "criterion",
-        "splits",
-        "schedule",
-        "min_rows",
-        "shrink",
-    )
-
-    def __init__(
-        self,
-        epsilon: Number = 1.0,
-        schema: Schema | str | None = None,
-        *,
-        criterion: Literal["max", "gini", "info_gain"] = "gini",
-        max_depth: int | Literal["auto"] = "auto",
-        splits: Splits = "binary",
-        schedule: Schedule = "even",
-        min_rows: float = 5,
-        shrink: float = STRENGTH,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.splits = splits
-        self.schedule = schedule
-        self.min_rows = min_rows
-        self.shrink = shrink
-        self.random_state = random_state
-
-    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
-        n_rows = measure_rows(curator, spending) if self.max_depth == "auto" else 0.0
-        depth = choose_depth(self.max_depth, curator.schema, n_rows, spending.to_share)
-        plan = split_epsilon(self.schedule, spending.left, depth)
-        grown = grow_greedy(
-            curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
-        )
-        spending.charges += grown.charges
-        return Growth((grown.shrunk(self.shrink),), "counts", {"max_depth": depth}, grown.deviation)

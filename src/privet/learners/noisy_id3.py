@@ -1,4 +1,11 @@
-"""ID3 on noisy counts."""
+"""Learn ID3 trees from noisy counts, the only access to the data.
+
+Blum et al. 2005; RDT-2009 section III, RDT-2012 section 4. For each node and each attribute not yet
+used on its path, the value-by-class counts are asked. Nodes of one level are disjoint; attributes
+are not. So level i of a table with k attributes costs k - i rounds, a full tree k(k+1)/2 rounds,
+and each round gets an equal share. Node sizes and class counts are derived from these tables and
+cost nothing more.
+"""
 
 from __future__ import annotations
 
@@ -21,28 +28,57 @@ from privet.domain.questions import Partition, Question
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier
 
-# ID3 on noisy counts: every access to the data is a noisy count (Blum et al. 2005; RDT-2009
-# section III, RDT-2012 section 4).
-#
-# For each node and each attribute not yet used on its path, the value-by-class counts are asked.
-# Nodes of one level are disjoint; attributes are not. So level i of a table with k attributes costs
-# k
-# - i rounds, a full tree k(k+1)/2 rounds, and each round gets an equal share. Node sizes and class
-# counts are derived from these tables and cost nothing more.
-
 MAX_CELLS = 1 << 16  # a level of more cells is not grown any further, whatever the data
 
 
+class NoisyID3Classifier(PrivateClassifier):
+    """ID3 in which every access to the data is a noisy count (RDT-2009 section III, RDT-2012
+    section 4).
+
+    It is the papers' counter-example: accuracy is poor, because a tree over k attributes needs
+    k(k+1)/2 rounds of counts. Sensitivity: a row is in one entry of each round's table. Neighbours:
+    one row added or removed. Cost: at most pure ``epsilon``; every round gets epsilon / rounds, and
+    levels that are not reached are not charged.
+
+    Args:
+        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+        max_depth: how many levels, by default as many as there are attributes.
+    """
+
+    _name: ClassVar[str] = "noisy-id3"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {"max_depth": IntegerIn(1, none=True)}
+
+    def __init__(
+        self,
+        epsilon: Number = 1.0,
+        schema: Schema | str | None = None,
+        *,
+        max_depth: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
+        tree, deviation, charges = grow_noisy_id3(curator, spending.left, max_depth=self.max_depth)
+        spending.charges += charges
+        settings = {"max_depth": int(tree.depths.max())}
+        return Growth((tree,), "counts", settings, deviation)
+
+
 def count_rounds(n_attributes: int, depth: int) -> int:
-    """How many rounds a tree of this depth takes: k + (k-1) + ... over its levels."""
+    """Return how many rounds a tree of this depth takes: k + (k-1) + ... over its levels."""
     return sum(n_attributes - level for level in range(depth))
 
 
 def grow_noisy_id3(
     curator: AnyCurator, epsilon: Fraction | None, *, max_depth: int | None = None
 ) -> tuple[Tree, float, tuple[Charge, ...]]:
-    """One tree, the deviation of each count's noise, and what was paid. Epsilon None: exact counts
-    of a public table.
+    """Grow one tree; return it, the deviation of each count's noise, and what was paid.
+
+    Epsilon None: exact counts of a public table.
 
     A node is not split where its noisy size is below sqrt(2) T V / epsilon_round (T classes, V
     values on average): the counts below it would be smaller than their noise (Friedman and Schuster
@@ -96,7 +132,7 @@ def grow_noisy_id3(
 def _split_by_unused(
     cells: Cells, unused: list[tuple[int, ...]], open_cells: list[int], j: int
 ) -> Cells:
-    """Each open cell split by its j-th unused attribute; closed cells stay whole."""
+    """Return each open cell split by its j-th unused attribute; closed cells stay whole."""
     names = cells.schema.names
     return cells.refine(
         {cell: Split.multiway(cells.schema, names[unused[cell][j]]) for cell in open_cells}
@@ -109,7 +145,7 @@ def _tables_of(
     open_cells: list[int],
     tables: tuple[npt.NDArray[np.int64], ...],
 ) -> dict[int, list[npt.NDArray[np.float64]]]:
-    """By open cell: the noisy value-by-class table of each of its unused attributes."""
+    """Return by open cell the noisy value-by-class table of each of its unused attributes."""
     sizes, is_open = cells.schema.sizes, set(open_cells)
     out: dict[int, list[npt.NDArray[np.float64]]] = {cell: [] for cell in open_cells}
     for j, table in enumerate(tables):
@@ -123,8 +159,10 @@ def _tables_of(
 
 
 def _negative_entropy(table: npt.NDArray[np.float64]) -> float:
-    """Minus the conditional entropy of the class times the rows, on non-negative noisy counts:
-    ID3's gain up to a constant.
+    """Return minus the conditional entropy of the class times the rows: ID3's gain up to a
+    constant.
+
+    Computed on non-negative noisy counts.
     """
     counts = np.maximum(table, 0.0)
     sizes = counts.sum(axis=1, keepdims=True)
@@ -140,8 +178,9 @@ def _next_level(
     counts: npt.NDArray[np.float64],
     values: dict[int, list[npt.NDArray[np.float64]]],
 ) -> tuple[Cells, list[tuple[int, ...]], list[int], npt.NDArray[np.float64]]:
-    """Children in the place of their parents; their class counts are lines of the parent's
-    table.
+    """Return the next level, with children in the place of their parents.
+
+    Their class counts are rows of the parent's table.
     """
     schema = cells.schema
     next_unused: list[tuple[int, ...]] = []
@@ -160,40 +199,3 @@ def _next_level(
             next_unused.append(tuple(other for other in unused[cell] if other != a))
             next_counts.append(line)
     return cells.refine(chosen), next_unused, next_open, np.array(next_counts)
-
-
-class NoisyID3Classifier(PrivateClassifier):
-    """ID3 in which every access to the data is a noisy count (RDT-2009 section III, RDT-2012
-    section 4).
-
-    It is the papers' counter-example: accuracy is poor, because a tree over k attributes needs
-    k(k+1)/2 rounds of counts. Sensitivity: a row is in one entry of each round's table. Neighbours:
-    one row added or removed. Cost: at most pure ``epsilon``; every round gets epsilon / rounds, and
-    levels that are not reached are not charged.
-
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        max_depth: how many levels, by default as many as there are attributes.
-    """
-
-    _name: ClassVar[str] = "noisy-id3"
-    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {"max_depth": IntegerIn(1, none=True)}
-
-    def __init__(
-        self,
-        epsilon: Number = 1.0,
-        schema: Schema | str | None = None,
-        *,
-        max_depth: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.max_depth = max_depth
-        self.random_state = random_state
-
-    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        tree, deviation, charges = grow_noisy_id3(curator, spending.left, max_depth=self.max_depth)
-        spending.charges += charges
-        settings = {"max_depth": int(tree.depths.max())}
-        return Growth((tree,), "counts", settings, deviation)

@@ -1,5 +1,6 @@
-"""How the default learner spends epsilon, by a public rule: from the number of rows (declared or
-paid for), domain sizes and epsilon.
+"""Choose how the default learner spends epsilon, by a public rule.
+
+The rule looks at the number of rows (declared or paid for), domain sizes and epsilon only.
 """
 
 from __future__ import annotations
@@ -47,8 +48,10 @@ CURVATURE = 0.1
 
 @dataclass(frozen=True)
 class Recipe:
-    """Rounds of boosting, from which space, how much a tree counts, the shares of epsilon for other
-    things, and why.
+    """How the default learner spends epsilon, and why.
+
+    Rounds of boosting, from which space, how much a tree counts, and the shares of epsilon for
+    other things.
     """
 
     space: TreeSpace
@@ -81,8 +84,9 @@ def recipe_for(
     depth: int | None = None,
     additive: bool = True,
 ) -> Recipe:
-    """The recipe for a table of about ``n_rows`` rows; ``rounds`` and ``depth`` are taken as they
-    are where given.
+    """Return the recipe for a table of about ``n_rows`` rows.
+
+    ``rounds`` and ``depth`` are taken as they are where given.
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
@@ -149,7 +153,7 @@ def recipe_for(
 
 
 def strength_of(rounds: int) -> float:
-    """How much a tree's label counts where there are so many."""
+    """Return how much a tree's label counts where there are so many."""
     return next(
         (strength for number, strength in STRENGTH.items() if rounds <= number),
         min(STRENGTH.values()),
@@ -159,8 +163,9 @@ def strength_of(rounds: int) -> float:
 def _list_candidates(
     schema: Schema, n_rows: float, evidence: float, rounds: int, *, small: bool
 ) -> tuple[list[tuple[int, ListSplits]], ListSplits]:
-    """Depths and splits above the last level, the most wanted first, and the splits of the last
-    level.
+    """Return depths and splits above the last level, and the splits of the last level.
+
+    The most wanted come first.
     """
     k = len(schema.sizes)
     inner, last = all_splits, all_splits
@@ -199,8 +204,9 @@ def _first_that_fits(
     effort: float,
     split: float,
 ) -> TreeSpace:
-    """The first space that is small enough, and quick enough where it is deeper than 2 or each row
-    is in very many tables.
+    """Return the first space that is small enough, and quick enough.
+
+    Time counts where it is deeper than 2 or each row is in very many tables.
     """
     for depth, inner in candidates:
         space = TreeSpace(
@@ -222,7 +228,7 @@ def _first_that_fits(
 def _choose_rounds(
     evidence_of: Callable[[int], float], n_classes: int, *, small: bool, covered: bool
 ) -> int:
-    """How many trees share the evidence; labels out of more classes need more of it each.
+    """Return how many trees share the evidence; labels out of more classes need more of it each.
 
     ``covered``: there is about a row for every point of the domain.
     """
@@ -232,7 +238,9 @@ def _choose_rounds(
 
 
 def _binary_depth(schema: Schema, evidence: float) -> int:
-    """One level more for each doubling of the evidence beyond what one choice of split and labels
+    """Return the depth of two-way trees that the evidence allows.
+
+    One level more for each doubling of the evidence beyond what one choice of split and labels
     needs.
     """
     choice = 2.5 * math.log(max(2, len(all_splits(schema)) * schema.n_classes))
@@ -240,7 +248,7 @@ def _binary_depth(schema: Schema, evidence: float) -> int:
 
 
 def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) -> Fraction:
-    """The share of epsilon (or rho) that lets the values of additive terms be known to the
+    """Return the share of epsilon (or rho) that lets the values of additive terms be known to the
     precision; none where that is more than half.
 
     A value's rows have curvature h = CURVATURE n/s in all (s values per attribute), known up to
@@ -258,8 +266,8 @@ def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) ->
 
 
 def _drop_wide_splits(schema: Schema, splits: list[Split]) -> list[Split]:
-    """Without splits that have too many children."""
-    return [one for one in splits if one.n_children <= find_widest_split(schema.n_classes)]
+    """Return the splits without those that have too many children."""
+    return [split for split in splits if split.n_children <= find_widest_split(schema.n_classes)]
 
 
 def _describe_share(share: Fraction, unit: Unit, what: str) -> str:

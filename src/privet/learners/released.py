@@ -1,4 +1,7 @@
-"""A classifier read from a released file: it predicts, and cannot be trained."""
+"""Save a trained classifier to a file, and load it again.
+
+A classifier that was read from a file predicts, and cannot be trained.
+"""
 
 from __future__ import annotations
 
@@ -13,35 +16,10 @@ from privet.model import Model
 from privet.model.file import read_model, write_model
 
 
-class ReleasedClassifier(PrivateClassifier):
-    """A released model with the face of an estimator. It needs no data, and holds none."""
-
-    _name: ClassVar[str] = "released"
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.random_state = None
-        self._positional = False
-        self._adopt(model)
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002, N803
-        """Refused: a released model is what it is."""
-        raise ParameterError("a released model cannot be trained; train the learner it came from")
-
-    def fit_from(self, curator: AnyCurator) -> Self:  # noqa: ARG002
-        """Refused: a released model is what it is."""
-        raise ParameterError("a released model cannot be trained; train the learner it came from")
-
-    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:  # noqa: ARG002
-        raise ParameterError("a released model cannot be trained; train the learner it came from")
-
-
-# ``save`` and ``load``: between a trained classifier and its file.
-
-
 def save(model: PrivateClassifier | Model, path: str | PathLike[str]) -> None:
-    """Write a trained classifier to a file: versioned JSON with its schema, trees, released counts
-    and privacy statement.
+    """Write a trained classifier to a file.
+
+    The file is versioned JSON with its schema, trees, released counts and privacy statement.
     """
     released = getattr(model, "model_", model)
     if not isinstance(released, Model):
@@ -52,7 +30,33 @@ def save(model: PrivateClassifier | Model, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> ReleasedClassifier:
-    """Read a classifier from a file. Data only, never code; it predicts without the table it was
-    trained on.
+    """Read a classifier from a file.
+
+    Data only, never code; it predicts without the table it was trained on.
+
+    Data only, never code; it predicts without the table it was trained on.
     """
     return ReleasedClassifier(read_model(path))
+
+
+class ReleasedClassifier(PrivateClassifier):
+    """A released model as an estimator of scikit-learn. It needs no data, and holds none."""
+
+    _name: ClassVar[str] = "released"
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.random_state = None
+        self._positional = False
+        self._adopt(model)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002, N803
+        """Refuse: a released model cannot be trained."""
+        raise ParameterError("a released model cannot be trained; train the learner it came from")
+
+    def fit_from(self, curator: AnyCurator) -> Self:  # noqa: ARG002
+        """Refuse: a released model cannot be trained."""
+        raise ParameterError("a released model cannot be trained; train the learner it came from")
+
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:  # noqa: ARG002
+        raise ParameterError("a released model cannot be trained; train the learner it came from")

@@ -1,4 +1,4 @@
-"""The paid choice among settings: what a grid search would do for free, and should not."""
+"""Choose among settings privately, at a price: a grid search for free would leak."""
 
 from __future__ import annotations
 

@@ -1,8 +1,16 @@
-"""Exact coins: true with probability exp(-numerator/denominator), in integers only.
+"""Flip exact coins and draw exact geometric numbers, in integers only.
 
-Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), algorithm 1:
-for gamma <= 1 draw coins of probability gamma/1, gamma/2, ... until one fails; the number of draws
-is odd with probability exp(-gamma).
+A coin is true with probability exp(-numerator/denominator). Canonne, Kamath and Steinke, "The
+Discrete Gaussian for Differential Privacy" (2020), algorithm 1: for gamma <= 1 draw coins of
+probability gamma/1, gamma/2, ... until one fails; the number of draws is odd with probability
+exp(-gamma).
+
+A geometric number has Pr[G >= g] = exp(-g / scale), and is drawn by inversion: G is the number of
+g >= 1 with U < exp(-g / scale) for a uniform real U. A table holds the first 64 bits of these
+thresholds; a 64-bit word of U decides against all of them unless it equals one, and then further
+bits are drawn and further digits computed until it is decided. So the distribution is exact,
+whatever the table's precision. A draw beyond the table starts again from there (the distribution is
+memoryless).
 """
 
 from __future__ import annotations
@@ -24,8 +32,9 @@ MAX_DENOMINATOR = 1 << 56
 def exp_coins(
     bits: Bits, numerators: npt.NDArray[np.uint64], denominator: int
 ) -> npt.NDArray[np.bool_]:
-    """Coins of probability exp(-numerator/denominator), vectorised. Needs 0 <= numerator <=
-    denominator <= 2**56.
+    """Flip coins of probability exp(-numerator/denominator), vectorised.
+
+    Needs 0 <= numerator <= denominator <= 2**56.
     """
     heads = np.ones(len(numerators), dtype=bool)
     alive = np.arange(len(numerators))
@@ -43,8 +52,9 @@ def exp_coins(
 
 
 def geometric(bits: Bits, count: int) -> npt.NDArray[np.uint64]:
-    """How many coins of probability exp(-1) come up heads before the first tail: at least w with
-    probability exp(-w).
+    """Count how many coins of probability exp(-1) come up heads before the first tail.
+
+    The count is at least w with probability exp(-w).
     """
     out = np.zeros(count, dtype=np.uint64)
     alive = np.arange(count)
@@ -54,7 +64,7 @@ def geometric(bits: Bits, count: int) -> npt.NDArray[np.uint64]:
 
 
 def exp_coin(bits: Bits, numerator: int, denominator: int) -> bool:
-    """One coin of probability exp(-numerator/denominator), for integers of any size."""
+    """Flip one coin of probability exp(-numerator/denominator), for integers of any size."""
     whole, numerator = divmod(numerator, denominator)
     # exp(-whole - rest): all of `whole` coins of exp(-1), and then the rest.
     return all(_flip_series(bits, 1, 1, 1) for _ in range(whole)) and _flip_series(
@@ -68,13 +78,7 @@ def _flip_series(bits: Bits, numerator: int, denominator: int, k: int) -> bool:
     return k % 2 == 1
 
 
-# Exact geometric draws by a table: Pr[G >= g] = exp(-g / scale).
-#
-# Inversion: G is the number of g >= 1 with U < exp(-g / scale) for a uniform real U. A table
-# holds the first 64 bits of these thresholds; a 64-bit word of U decides against all of them
-# unless it equals one, and then further bits are drawn and further digits computed until it is
-# decided. So the law is exact, whatever the table's precision. A draw beyond the table starts
-# again from there (the law is memoryless).
+# -- exact geometric draws, by a table --
 
 #: Scales above this would need large tables.
 MAX_TABLE_SCALE = 20_000
@@ -83,8 +87,9 @@ _PRECISION = 320  # bits of the thresholds while the table is made
 
 
 def table_geometric(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
-    """``count`` draws with Pr[G >= g] = exp(-g / scale), for scales up to
-    :data:`MAX_TABLE_SCALE`.
+    """Draw numbers with Pr[G >= g] = exp(-g / scale), by a table.
+
+    The scale is at most :data:`MAX_TABLE_SCALE`.
     """
     ascending = _compute_thresholds(scale)
     out = np.zeros(count, dtype=np.int64)
@@ -103,25 +108,26 @@ def table_geometric(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.i
 
 @lru_cache(maxsize=128)
 def _compute_thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
-    """floor(2**64 exp(-g / scale)) for g = 1, 2, ..., ascending."""
+    """Return floor(2**64 exp(-g / scale)) for g = 1, 2, ..., ascending."""
     length = max(1, math.ceil(_REACH * scale))
     factor = _exp_bits(1, scale, _PRECISION)
-    found, value, half = [], 1 << _PRECISION, _PRECISION - 64
+    thresholds, value, half = [], 1 << _PRECISION, _PRECISION - 64
     for g in range(1, length + 1):
         value = (value * factor) >> _PRECISION
         # Each step is off by at most two units of the last bit; a threshold so close to a whole
         # number is computed by itself.
         rest = value & ((1 << half) - 1)
         close = rest < 4 * g or rest > (1 << half) - 4 * g
-        found.append(
+        thresholds.append(
             _exp_bits(g, scale, 4 * _PRECISION) >> (4 * _PRECISION - 64) if close else value >> half
         )
-    return np.array(found[::-1], dtype=np.uint64)
+    return np.array(thresholds[::-1], dtype=np.uint64)
 
 
 def _is_below_exp(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
-    """Whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of both
-    until they differ.
+    """Return whether a uniform real with these first 64 bits is below exp(-g / scale).
+
+    Takes more bits of both until they differ.
     """
     known = 64
     while True:
@@ -133,7 +139,7 @@ def _is_below_exp(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
 
 
 def _exp_bits(g: int, scale: Fraction, precision: int) -> int:
-    """2**precision exp(-g / scale), to within two units."""
+    """Return 2**precision exp(-g / scale), to within two units."""
     context = Context(prec=precision // 3 + 20)
     exponent = context.divide(Decimal(-g * scale.denominator), Decimal(scale.numerator))
     return int(context.multiply(context.exp(exponent), Decimal(1 << precision)))

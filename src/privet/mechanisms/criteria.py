@@ -1,8 +1,8 @@
-"""How good is a split: integer scores from exact child-by-class counts, inside the trust boundary.
+"""Score splits by exact child-by-class counts, in integers. Runs inside the trust boundary.
 
 A criterion states its *range*, the largest difference between two candidates' changes when one row
 is added or removed; :mod:`~privet.mechanisms.selection` needs nothing else. Scores that are not
-whole are held in fixed point, and the range includes the rounding.
+integers are held in fixed point, and the range includes the rounding.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ _MOST = 1 << 30  # rows; beyond it fixed-point scores would lose their exactness
 
 
 def _bound_counts(children: Ints) -> Ints:
-    """Counts cut off at a size that keeps the arithmetic exact. A row still changes at most one of
-    them, by at most 1.
+    """Cut counts off at a size that keeps the arithmetic exact.
+
+    A row still changes at most one of them, by at most 1.
     """
     return np.asarray(np.minimum(children, _MOST // children.shape[-1]))
 
@@ -42,7 +43,7 @@ class Criterion(Protocol):
         """
 
     def scores(self, children: Ints) -> Ints:
-        """The score of each table of shape (..., children, classes)."""
+        """Return the score of each table of shape (..., children, classes)."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,9 @@ class InformationGain:
 
 
 def criterion_named(name: str, max_rows: int | None) -> Criterion:
-    """``"max"``, ``"gini"`` or ``"info_gain"``; the last needs a declared bound on the number of
-    rows.
+    """Return the criterion ``"max"``, ``"gini"`` or ``"info_gain"``.
+
+    The last needs a declared bound on the number of rows.
     """
     name = check_name("criterion", name, CRITERIA)
     if name == "max":

@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise on integer vectors: zCDP."""
+"""Add discrete Gaussian noise to integer vectors, for zCDP."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _TAIL = 20
 
 
 def discrete_gaussian(bits: Bits, count: int, variance: Fraction) -> npt.NDArray[np.int64]:
-    """``count`` draws of the discrete Gaussian law, Pr[k] proportional to exp(-k**2 / (2
-    variance)).
+    """Draw from the discrete Gaussian distribution.
+
+    Pr[k] is proportional to exp(-k**2 / (2 variance)); ``count`` numbers are drawn.
 
     Canonne, Kamath and Steinke (2020), algorithm 3: a discrete Laplace candidate y of scale t =
     floor(sigma) + 1 is accepted with probability exp(-(|y| - variance/t)**2 / (2 variance)).
@@ -39,8 +40,9 @@ def discrete_gaussian(bits: Bits, count: int, variance: Fraction) -> npt.NDArray
 def add_gaussian(
     bits: Bits, counts: npt.NDArray[np.int64], rho: Fraction, *, squared_sensitivity: int = 1
 ) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Counts plus discrete Gaussian noise of variance ``squared_sensitivity / (2 rho)``, and what
-    that costs.
+    """Return the counts with discrete Gaussian noise, and what that costs.
+
+    The noise has variance ``squared_sensitivity / (2 rho)``.
 
     Sensitivity: the square root of ``squared_sensitivity`` in L2, for integer vectors. Neighbours:
     one row added or removed, as far as the sensitivity is stated for that. Cost: rho-zCDP (Canonne,
@@ -54,8 +56,9 @@ _SMALL = 1 << 24  # t**2 q and p up to this keep the arithmetic of _accepted wit
 
 
 def _round_up_variance(variance: Fraction) -> tuple[int, int]:
-    """The variance as p/q, rounded up (more noise, by less than one part in 10**5) where 64 bits
-    would not hold it.
+    """Return the variance as p/q, rounded up where 64 bits would not hold it.
+
+    That is more noise, by less than one part in 10**5.
     """
     t = math.isqrt(math.floor(variance)) + 1
     if max(t * t * variance.denominator, variance.numerator) <= _SMALL:
@@ -68,7 +71,7 @@ def _round_up_variance(variance: Fraction) -> tuple[int, int]:
 def _flip_acceptance_coins(
     bits: Bits, magnitudes: npt.NDArray[np.int64], p: int, q: int, t: int
 ) -> npt.NDArray[np.bool_]:
-    """Coins of probability exp(-gamma) with gamma = (|y| t q - p)**2 / (2 t**2 q p)."""
+    """Flip coins of probability exp(-gamma) with gamma = (|y| t q - p)**2 / (2 t**2 q p)."""
     denominator = 2 * t * t * q * p
     small = max(t * t * q, p) <= _SMALL
     fits = (magnitudes <= _TAIL * t) & small

@@ -1,4 +1,4 @@
-"""Discrete Laplace noise on integer vectors: pure epsilon."""
+"""Add discrete Laplace noise to integer vectors, for pure epsilon."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _CHUNK = 1 << 18  # bounds the working memory
 
 
 def discrete_laplace(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
-    """``count`` draws of the discrete Laplace law, Pr[k] proportional to exp(-|k| / scale).
+    """Draw from the discrete Laplace distribution.
+
+    Pr[k] is proportional to exp(-|k| / scale); ``count`` numbers are drawn.
 
     A magnitude with Pr[M >= m] = exp(-m / scale) and a random sign, where "minus zero" is drawn
     again (Canonne, Kamath and Steinke 2020, algorithm 2). Magnitudes come from an exact table, or,
@@ -35,7 +37,7 @@ def discrete_laplace(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.
 
 
 def magnitudes(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
-    """Draws with Pr[M >= m] = exp(-m / scale)."""
+    """Draw numbers with Pr[M >= m] = exp(-m / scale)."""
     t, s = _round_up_scale(scale)
     if scale <= MAX_TABLE_SCALE:
         return table_geometric(bits, count, Fraction(t, s))
@@ -43,8 +45,9 @@ def magnitudes(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]
 
 
 def large_magnitudes(bits: Bits, count: int, t: int, s: int) -> npt.NDArray[np.int64]:
-    """The same for any scale t/s, in 64-bit integers (Canonne, Kamath and Steinke 2020, algorithm
-    2).
+    """Draw the same for any scale t/s, in 64-bit integers.
+
+    Canonne, Kamath and Steinke 2020, algorithm 2.
 
     x = u + t v with u uniform below t and accepted with probability exp(-u/t), v geometric with
     exp(-1); then floor(x / s).
@@ -56,14 +59,16 @@ def large_magnitudes(bits: Bits, count: int, t: int, s: int) -> npt.NDArray[np.i
 
 
 def random_signs(bits: Bits, count: int) -> npt.NDArray[np.bool_]:
-    """Fair coins, 64 to a word."""
+    """Flip fair coins, 64 to a word."""
     return np.unpackbits(bits.words(-(-count // 64)).view(np.uint8))[:count].astype(bool)
 
 
 def add_laplace(
     bits: Bits, counts: npt.NDArray[np.int64], epsilon: Fraction, *, sensitivity: int = 1
 ) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Counts plus discrete Laplace noise of scale ``sensitivity / epsilon``, and what that costs.
+    """Return the counts with discrete Laplace noise, and what that costs.
+
+    The noise has scale ``sensitivity / epsilon``.
 
     Sensitivity: ``sensitivity`` in L1, for integer vectors. Neighbours: one row added or removed,
     as far as the sensitivity is stated for that. Cost: pure ``epsilon``.
@@ -73,8 +78,9 @@ def add_laplace(
 
 
 def _round_up_scale(scale: Fraction) -> tuple[int, int]:
-    """The scale as t/s with t and s small enough for 64-bit arithmetic, rounded up (more noise)
-    where it is not.
+    """Return the scale as t/s with t and s small enough for 64-bit arithmetic.
+
+    It is rounded up (more noise) where it is not.
 
     With t <= 2**48 a magnitude overflows 63 bits with probability exp(-2**15): never.
     """
@@ -91,7 +97,7 @@ def _round_up_scale(scale: Fraction) -> tuple[int, int]:
 
 
 def _draw_remainders(bits: Bits, count: int, t: int) -> npt.NDArray[np.uint64]:
-    """Integers u below t with probability proportional to exp(-u/t)."""
+    """Draw integers u below t with probability proportional to exp(-u/t)."""
     out = uniform_below(bits, np.full(count, t, dtype=np.uint64))
     open_ = np.arange(count)
     while len(open_ := open_[~exp_coins(bits, out[open_], t)]):

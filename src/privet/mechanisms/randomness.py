@@ -1,4 +1,4 @@
-"""Where randomness comes from: the operating system's cryptographic generator, and nothing else.
+"""Get randomness from the operating system's cryptographic generator, and nowhere else.
 
 A seed would let anyone strip the noise off again. So a seeded source exists for tests alone: it
 must be unlocked by name, and everything that is drawn from it is marked ``private: false``.
@@ -29,7 +29,7 @@ class Bits(Protocol):
         """Whether nobody can know or repeat the words."""
 
     def words(self, count: int) -> Words:
-        """This many fresh words."""
+        """Return this many fresh words."""
 
 
 class SystemBits:
@@ -46,8 +46,9 @@ _unlocked: ContextVar[bool] = ContextVar("test seeds unlocked", default=False)
 
 @contextmanager
 def unlock_test_seeds() -> Iterator[None]:
-    """Allow :class:`SeededBits` inside this block. For tests: what is drawn from a seed is not
-    private.
+    """Allow :class:`SeededBits` inside this block.
+
+    For tests: what is drawn from a seed is not private.
     """
     token = _unlocked.set(True)
     try:
@@ -57,8 +58,9 @@ def unlock_test_seeds() -> Iterator[None]:
 
 
 class SeededBits:
-    """A repeatable stream of words, for tests. Refused unless unlocked with
-    :func:`unlock_test_seeds`.
+    """A repeatable stream of words, for tests.
+
+    Refused unless unlocked with :func:`unlock_test_seeds`.
     """
 
     private = False
@@ -81,8 +83,9 @@ class SeededBits:
 
 
 def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Exactly uniform integers in ``[0, bound)``, one per bound, by rejection. Bounds are 1 to
-    2**63.
+    """Draw exactly uniform integers in ``[0, bound)``, one per bound, by rejection.
+
+    Bounds are 1 to 2**63.
     """
     masks = bounds - np.uint64(1)
     for shift in (1, 2, 4, 8, 16, 32):
@@ -97,8 +100,9 @@ def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.
 
 
 def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
-    """An exactly uniform permutation of ``0 .. count - 1``: the order of random words, drawn again
-    until no two are equal.
+    """Draw an exactly uniform permutation of ``0 .. count - 1``.
+
+    It is the order of random words, drawn again until no two are equal.
     """
     while True:
         words = bits.words(count) if count > 1 else np.zeros(count, dtype=np.uint64)
@@ -109,7 +113,7 @@ def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
 
 
 def uniform_int(bits: Bits, bound: int) -> int:
-    """An exactly uniform integer in ``[0, bound)`` for a bound of any size."""
+    """Draw an exactly uniform integer in ``[0, bound)``, for a bound of any size."""
     length = (bound - 1).bit_length()
     n_words = max(1, -(-length // 64))
     while True:

@@ -1,9 +1,10 @@
-"""Randomised response over k values: every person randomises their own value before it leaves them.
+"""Randomise values by randomised response, so that nobody else ever sees the true ones.
 
-A report is the truth with probability p = 1 / (1 + (k - 1) exp(-epsilon)), and otherwise any other
-value, uniformly. A uniform real U is compared with p: its first 64 bits decide unless they equal
-those of p, and then further bits are drawn and further digits of p computed until they differ. So
-the law is exact, and epsilon is never rounded.
+Each person randomises their own value, one of k, before it leaves them. A report is the truth with
+probability p = 1 / (1 + (k - 1) exp(-epsilon)), and otherwise any other value, uniformly. A uniform
+real U is compared with p: its first 64 bits decide unless they equal those of p, and then further
+bits are drawn and further digits of p computed until they differ. So the distribution is exact, and
+epsilon is never rounded.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from privet.mechanisms.randomness import Bits, uniform_below, uniform_int
 def randomized_response(
     bits: Bits, codes: npt.NDArray[Any], size: int, epsilon: Fraction
 ) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Each code is kept with probability e**epsilon / (e**epsilon + size - 1), and is otherwise any
+    """Randomise codes, and return them with what that costs.
+
+    Each code is kept with probability e**epsilon / (e**epsilon + size - 1), and is otherwise any
     other code, uniformly.
 
     Warner (1965), k-ary form of Kairouz, Oh and Viswanath (2014). Sensitivity: none is needed; for
@@ -43,14 +46,14 @@ def randomized_response(
 
 
 def response_probabilities(size: int, epsilon: Fraction) -> tuple[float, float]:
-    """The probability that a report is the truth, and that it is one given other code."""
+    """Return the probability that a report is the truth, and that it is one given other code."""
     weight = math.exp(-float(epsilon))
     truth = 1 / (1 + (size - 1) * weight)
     return truth, truth * weight
 
 
 def _true_coins(bits: Bits, count: int, size: int, epsilon: Fraction) -> npt.NDArray[np.bool_]:
-    """Coins of probability 1 / (1 + (size - 1) exp(-epsilon))."""
+    """Flip coins of probability 1 / (1 + (size - 1) exp(-epsilon))."""
     first = np.uint64(_truth_threshold(size, epsilon))
     words = bits.words(count)
     heads = np.asarray(words < first)
@@ -61,7 +64,7 @@ def _true_coins(bits: Bits, count: int, size: int, epsilon: Fraction) -> npt.NDA
 
 @lru_cache(maxsize=1024)
 def _truth_threshold(size: int, epsilon: Fraction) -> int:
-    """The first 64 bits of the probability of the truth."""
+    """Return the first 64 bits of the probability of the truth."""
     precision = 256
     while True:
         value = _truth_bits(size, epsilon, precision)
@@ -72,8 +75,9 @@ def _truth_threshold(size: int, epsilon: Fraction) -> int:
 
 
 def _is_below_truth(bits: Bits, prefix: int, size: int, epsilon: Fraction) -> bool:
-    """Whether a uniform real with these first 64 bits is below the probability: more bits of both
-    until they differ.
+    """Return whether a uniform real with these first 64 bits is below the probability.
+
+    Takes more bits of both until they differ.
     """
     known = 64
     while True:
@@ -85,7 +89,7 @@ def _is_below_truth(bits: Bits, prefix: int, size: int, epsilon: Fraction) -> bo
 
 
 def _truth_bits(size: int, epsilon: Fraction, precision: int) -> int:
-    """2**precision / (1 + (size - 1) exp(-epsilon)), to within two units."""
+    """Return 2**precision / (1 + (size - 1) exp(-epsilon)), to within two units."""
     context = Context(prec=precision // 3 + 40)
     weight = context.exp(context.divide(Decimal(-epsilon.numerator), Decimal(epsilon.denominator)))
     below = context.add(Decimal(1), context.multiply(Decimal(size - 1), weight))

@@ -1,4 +1,4 @@
-"""Private selection: which candidate is (about) best, by integer scores.
+"""Choose about the best of several candidates privately, by integer scores.
 
 What counts is the *range* of a criterion: how far apart the changes of any two candidates' scores
 can be when one row is added or removed. If all scores rise by something in [0, r] (monotone), the
@@ -20,8 +20,10 @@ Selection = Literal["permute-and-flip", "exponential"]
 
 
 def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
-    """The index of a good candidate: visit them in random order, take each with probability
-    exp(-epsilon (best - score) / range).
+    """Choose a good candidate by permute-and-flip, and return its index.
+
+    Candidates are visited in random order; each is taken with probability exp(-epsilon (best -
+    score) / range).
 
     McKenna and Sheldon (2020): never worse than the exponential mechanism, and as private.
     Sensitivity: the range of the scores is ``score_range`` when one row is added or removed. Cost:
@@ -37,7 +39,9 @@ def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score
 
 
 def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
-    """The index of a good candidate, with probability proportional to exp(epsilon score / range).
+    """Choose a good candidate by the exponential mechanism, and return its index.
+
+    Its probability is proportional to exp(epsilon score / range).
 
     McSherry and Talwar (2007), sampled exactly by rejection. Sensitivity: the range of the scores
     is ``score_range`` when one row is added or removed. Cost: pure ``epsilon``, and only
@@ -53,14 +57,15 @@ def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_rang
 def select(
     bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int, mechanism: Selection
 ) -> int:
-    """One of the two mechanisms, by name."""
+    """Choose a good candidate by one of the two mechanisms, and return its index."""
     chosen = permute_and_flip if mechanism == "permute-and-flip" else exponential
     return chosen(bits, scores, epsilon, score_range)
 
 
 def selection_cost(epsilon: Fraction, mechanism: Selection) -> Cost:
-    """What a selection costs. Permute-and-flip has no bounded range, so its zCDP cost is that of
-    any pure mechanism.
+    """Return what a selection costs.
+
+    Permute-and-flip has no bounded range, so its zCDP cost is that of any pure mechanism.
     """
     return Cost.pure(epsilon) if mechanism == "permute-and-flip" else Cost.bounded_range(epsilon)
 

@@ -1,5 +1,4 @@
-"""Discrete Laplace noise that several parties make together: each adds a share, and only the sum
-has the law.
+"""Add one party's share of discrete Laplace noise; only the sum of all shares has the distribution.
 
 Discrete Laplace noise of scale t is the difference of two geometric variables with Pr[G >= g] =
 p**g, p = exp(-1/t). A geometric variable is infinitely divisible: it is the sum of h independent
@@ -32,8 +31,9 @@ _CHUNK = 1 << 18  # bounds the working memory
 
 
 def laplace_share(bits: Bits, count: int, scale: Fraction, shares: int) -> npt.NDArray[np.int64]:
-    """``count`` draws of X - Y with X, Y ~ NegBin(1/shares, exp(-1/scale)). ``shares`` of them add
-    up to discrete Laplace of ``scale``.
+    """Draw ``count`` values of X - Y with X, Y ~ NegBin(1/shares, exp(-1/scale)).
+
+    ``shares`` of them add up to discrete Laplace of ``scale``.
     """
     shares = check_shares("shares", shares)
     if not scale > 0:
@@ -55,8 +55,9 @@ def add_laplace_share(
     sensitivity: int = 1,
     shares: int,
 ) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Counts plus one of ``shares`` parts of discrete Laplace noise of scale ``sensitivity /
-    epsilon``, and what that costs.
+    """Return the counts with one share of discrete Laplace noise, and what that costs.
+
+    All ``shares`` of them make noise of scale ``sensitivity / epsilon``.
 
     Sensitivity: ``sensitivity`` in L1, for integer vectors. Neighbours: one row added or removed,
     as far as the sensitivity is stated for that. Cost: pure ``epsilon`` for the **sum** of at least
@@ -68,8 +69,9 @@ def add_laplace_share(
 
 
 def deviation_of_shares(scale: Fraction, shares: int, added: int) -> float:
-    """The standard deviation of the sum of ``added`` shares. Variances add up; that of ``shares``
-    of them is discrete Laplace's.
+    """Return the standard deviation of the sum of ``added`` shares.
+
+    Variances add up; that of ``shares`` of them is discrete Laplace's.
     """
     p = math.exp(-1 / float(scale))
     return math.sqrt(2 * p * added / shares) / -math.expm1(-1 / float(scale))
@@ -83,15 +85,16 @@ def check_shares(name: str, shares: int) -> int:
 def negative_binomial(
     bits: Bits, count: int, scale: Fraction, shares: int
 ) -> npt.NDArray[np.int64]:
-    """``count`` draws of NegBin(1/shares, p) with p = exp(-1/scale), Pr[k] proportional to Gamma(k
-    + 1/shares)/k! p**k.
+    """Draw ``count`` values of NegBin(1/shares, p) with p = exp(-1/scale).
+
+    Pr[k] is proportional to Gamma(k + 1/shares)/k! p**k.
 
     In a random permutation of a geometric number of elements the numbers of cycles of length l are
     independent and Poisson with mean p**l/l (Shepp and Lloyd, "Ordered cycle lengths in a random
-    permutation", 1966). Keeping every cycle with chance 1/shares divides these means by ``shares``;
-    what is then left is the compound Poisson form of NegBin(1/shares, p). The cycle of some element
-    is equally likely to have any length up to the number of elements left, so nothing but uniform
-    integers are drawn.
+    permutation", 1966). Keeping every cycle with probability 1/shares divides these means by
+    ``shares``; what is then left is the compound Poisson form of NegBin(1/shares, p). The cycle of
+    some element is equally likely to have any length up to the number of elements left, so nothing
+    but uniform integers are drawn.
     """
     left = magnitudes(bits, count, scale).astype(np.uint64)
     kept = np.zeros(count, dtype=np.int64)

@@ -1,8 +1,9 @@
-"""A model as one JSON object, and back, with every check between.
+"""Turn a model into one JSON object and back, with every check between.
 
 An attacker can write a file with a fitting checksum, so nothing in here trusts one: kinds, ranges
 and sizes are checked before anything is built from them, and what was built must say exactly what
-the document said.
+the document said. In the privacy statement, amounts are exact fractions of bounded size. Leaf
+vectors are written batch by batch, as they were released; the counts of the trees follow from them.
 """
 
 from __future__ import annotations
@@ -39,172 +40,6 @@ from privet.model.structure import (
     tree_to,
 )
 
-# The privacy statement of a model file: amounts are exact fractions of bounded size.
-
-MAX_CHARGES = 10_000
-#: A model made from more tables is not read.
-MAX_PARTS = 2 * MAX_RELEASES
-MAX_ROWS_PER_PERSON = 10**9
-#: What is promised must be a number that a reader can be shown.
-MAX_EPSILON = 10**15
-MAX_RHO_ALONE = 10**4
-SMALLEST_DELTA = Fraction(1, 10**100)
-
-_FRACTION = re.compile(r"[0-9]{1,600}(/[1-9][0-9]{0,599})?")
-
-
-def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStatement:
-    """The statement that stands in a document, or :class:`Damaged`."""
-    common = 1
-    for amount in _list_amounts(data):
-        if amount is not None:
-            require(
-                isinstance(amount, str) and _FRACTION.fullmatch(amount) is not None,
-                "an amount of privacy is no fraction",
-            )
-            common = math.lcm(common, Fraction(amount).denominator)
-            require(
-                common.bit_length() <= MAX_DENOMINATOR_BITS,
-                "the amounts of privacy have too many digits",
-            )
-    try:
-        statement = PrivacyStatement.from_json(data)
-    except PrivetError as error:
-        raise Damaged(str(error)) from None
-    require(
-        canonical(statement.to_json()) == canonical(data),
-        "its privacy statement is not as Privet writes it",
-    )
-    for one in (statement, *statement.leaves):
-        _check_range(one)
-    return statement
-
-
-def _list_amounts(data: Any) -> list[Any]:
-    """All amounts of a statement and of its parts, checked for kind and number only."""
-    amounts: list[Any] = []
-    n_charges, n_parts, open_ = 0, 0, [data]
-    while open_:
-        one = open_.pop()
-        require(
-            isinstance(one, dict) and isinstance(one.get("charges"), list),
-            "privacy must be an object with charges",
-        )
-        charges, parts = one["charges"], one.get("parts", [])
-        n_parts += len(parts) if isinstance(parts, list) else MAX_PARTS + 1
-        require(n_parts <= MAX_PARTS, f"privacy has more than {MAX_PARTS} parts")
-        n_charges += len(charges)
-        require(n_charges <= MAX_CHARGES, f"privacy lists more than {MAX_CHARGES} charges")
-        require(all(isinstance(charge, dict) for charge in charges), "a charge must be an object")
-        rows = one.get("rows_per_person")
-        require(
-            type(rows) is int and 1 <= rows <= MAX_ROWS_PER_PERSON,
-            "rows_per_person is out of range",
-        )
-        amounts += [charge.get(unit) for charge in charges for unit in ("epsilon", "rho")] + [
-            one.get("delta")
-        ]
-        open_ += parts
-    return amounts
-
-
-def _check_range(statement: PrivacyStatement) -> None:
-    promised = statement.promised
-    in_range = (
-        promised.rho <= MAX_RHO_ALONE
-        if promised.epsilon is None
-        else promised.epsilon <= MAX_EPSILON
-    )
-    # The rho of a pure epsilon is at most its square; a file may say anything.
-    require(
-        in_range and promised.rho <= MAX_EPSILON**2,
-        "what its privacy statement promises is out of range",
-    )
-    require(
-        statement.delta is None or SMALLEST_DELTA <= statement.delta < 1, "delta is out of range"
-    )
-
-
-# The leaf vectors of a model file: batch by batch, as they were released. The counts of the trees
-# follow from them.
-
-#: All rows count once on average, so that a batch among noisier ones may count more than once.
-MAX_WEIGHT = 1000
-
-_EVIDENCE_KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
-_BATCH_KEYS = {"deviation", "counts"}
-
-
-def evidence_to(evidence: Evidence) -> dict[str, Any]:
-    """The entry of leaf vectors: per batch and tree, a list of class counts for each leaf."""
-    return {
-        "shrink": short_number(float(evidence.shrink)),
-        "borrowing": short_number(float(evidence.borrowing)),
-        "weighting": evidence.weighting,
-        "weights": [short_number(float(weight)) for weight in evidence.weights],
-        "batches": [
-            {
-                "deviation": short_number(float(batch.deviation)),
-                "counts": [table.tolist() for table in batch.tables],
-            }
-            for batch in evidence.batches
-        ],
-    }
-
-
-def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
-    """The leaf vectors of an entry, or :class:`~privet.model.structure.Damaged`."""
-    require(
-        isinstance(data, dict) and set(data) == _EVIDENCE_KEYS,
-        f"leaves must have exactly {', '.join(sorted(_EVIDENCE_KEYS))}",
-    )
-    weighting, weights, batches = data["weighting"], data["weights"], data["batches"]
-    for key in ("shrink", "borrowing"):
-        require(
-            type(data[key]) in (int, float) and 0 <= data[key] < 10 * MAX_SHRINK,
-            f"{key} must be a number of at least 0",
-        )
-    require(data["shrink"] < MAX_SHRINK, f"shrink must be below {MAX_SHRINK}")
-    require(weighting in get_args(Weighting), "weighting must be 'by-noise' or 'equal'")
-    require(
-        isinstance(batches, list) and 1 <= len(batches) <= MAX_RELEASES,
-        f"batches must be a list of 1 to {MAX_RELEASES}",
-    )
-    require(
-        isinstance(weights, list) and len(weights) == len(batches),
-        "there must be one weight per batch",
-    )
-    in_range = all(type(weight) in (int, float) and 0 <= weight <= MAX_WEIGHT for weight in weights)
-    require(
-        in_range and any(weights), f"weights must lie between 0 and {MAX_WEIGHT}, and not all be 0"
-    )
-    read = tuple(_batch_from(batch, forest) for batch in batches)
-    return Evidence(
-        read, float(data["shrink"]), weighting, tuple(map(float, weights)), float(data["borrowing"])
-    )
-
-
-def _batch_from(data: Any, forest: list[Cells]) -> Batch:
-    require(
-        isinstance(data, dict) and set(data) == _BATCH_KEYS,
-        f"a batch must have exactly {', '.join(sorted(_BATCH_KEYS))}",
-    )
-    deviation, counts = data["deviation"], data["counts"]
-    require(
-        type(deviation) in (int, float) and 0 <= deviation <= LARGEST,
-        f"deviation must be a number from 0 to {LARGEST}",
-    )
-    require(
-        isinstance(counts, list) and len(counts) == len(forest),
-        f"a batch must have counts of {len(forest)} trees",
-    )
-    tables = [
-        counts_from(lines, len(cells), cells.schema.n_classes)
-        for lines, cells in zip(counts, forest, strict=True)
-    ]
-    return Batch(tuple(tables), float(deviation))
-
-
 #: Version 2 states the kinds of trees. A model of counts has only one kind: its file is of version
 #: 1, which 0.1 reads, too.
 VERSIONS = (1, 2)
@@ -228,22 +63,11 @@ _MODEL_KEYS = (
 _OPTIONAL_MODEL_KEYS = ("leaves", "kinds")
 
 
-def canonical_json(value: Any) -> bytes:
-    """The one compact JSON text of a value. Keys keep their order: that of a schema's attributes
-    matters.
-    """
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
-            "utf-8"
-        )
-    except UnicodeEncodeError:
-        raise Damaged("a text in it is no valid Unicode") from None
-    except (TypeError, ValueError):
-        raise Damaged("it holds something that JSON does not have") from None
-
-
 def to_document(model: Model) -> dict[str, Any]:
-    """The document of a model, without its checksum, in the first version that can say it."""
+    """Return the document of a model, without its checksum.
+
+    It has the first version that can say everything.
+    """
     document = to_document_of_0_1(model)
     if model.combine != "scores":
         return document
@@ -251,8 +75,9 @@ def to_document(model: Model) -> dict[str, Any]:
 
 
 def to_document_of_0_1(model: Model) -> dict[str, Any]:
-    """The document of a model in version 1, which every Privet reads and which does not state the
-    kinds of trees.
+    """Return the document of a model in version 1.
+
+    Every Privet reads it. It does not state the kinds of trees.
     """
     fits = all(tree.schema.fingerprint == model.schema.fingerprint for tree in model.trees)
     require(fits, "its trees are about another schema")
@@ -279,7 +104,7 @@ def to_document_of_0_1(model: Model) -> dict[str, Any]:
 
 
 def from_document(document: Mapping[str, Any]) -> Model:
-    """The model of a document, or :class:`Damaged`."""
+    """Return the model of a document, or raise :class:`Damaged`."""
     for key in _MODEL_KEYS:
         require(key in document, f"{key!r} is missing")
     for key in document:
@@ -356,18 +181,8 @@ def from_document(document: Mapping[str, Any]) -> Model:
         raise Damaged(str(error)) from None
 
 
-def _check_kinds(kinds: Any, n_trees: int) -> None:
-    known = ", ".join(map(repr, TREE_KINDS))
-    require(
-        isinstance(kinds, list)
-        and len(kinds) == n_trees
-        and all(type(kind) is str and kind in TREE_KINDS for kind in kinds),
-        f"kinds must be a list of {n_trees} out of {known}",
-    )
-
-
 def schema_from(data: Any) -> Schema:
-    """The schema of a document, or :class:`Damaged`."""
+    """Return the schema of a document, or raise :class:`Damaged`."""
     require(
         isinstance(data, dict) and isinstance(data.get("attributes"), dict),
         "schema must be an object with attributes",
@@ -398,13 +213,41 @@ def schema_from(data: Any) -> Schema:
     return schema
 
 
+def canonical_json(value: Any) -> bytes:
+    """Return the one compact JSON text of a value.
+
+    Keys keep their order: that of a schema's attributes matters.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+            "utf-8"
+        )
+    except UnicodeEncodeError:
+        raise Damaged("a text in it is no valid Unicode") from None
+    except (TypeError, ValueError):
+        raise Damaged("it holds something that JSON does not have") from None
+
+
+def _check_kinds(kinds: Any, n_trees: int) -> None:
+    known = ", ".join(map(repr, TREE_KINDS))
+    require(
+        isinstance(kinds, list)
+        and len(kinds) == n_trees
+        and all(type(kind) is str and kind in TREE_KINDS for kind in kinds),
+        f"kinds must be a list of {n_trees} out of {known}",
+    )
+
+
 def _is_same_json(one: Any, other: Any) -> bool:
-    """Equal in kind too: true is not 1, and 1 is not 1.0."""
+    """Return whether two values are equal in kind, too: true is not 1, and 1 is not 1.0."""
     return canonical_json(one) == canonical_json(other)
 
 
 def _json_setting(value: Any, depth: int = 0) -> Any:
-    """A setting as JSON has it. Infinity and fractions become text: settings are for readers."""
+    """Return a setting as JSON has it.
+
+    Infinity and fractions become text: settings are for readers.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Fraction) or (isinstance(value, float) and not np.isfinite(value)):
@@ -419,3 +262,168 @@ def _json_setting(value: Any, depth: int = 0) -> Any:
     raise Damaged(
         f"settings may hold text, numbers, truth values and lists, not {type(value).__name__}"
     )
+
+
+# -- the privacy statement --
+
+MAX_CHARGES = 10_000
+#: A model made from more tables is not read.
+MAX_PARTS = 2 * MAX_RELEASES
+MAX_ROWS_PER_PERSON = 10**9
+#: What is promised must be a number that a reader can be shown.
+MAX_EPSILON = 10**15
+MAX_RHO_ALONE = 10**4
+SMALLEST_DELTA = Fraction(1, 10**100)
+
+_FRACTION = re.compile(r"[0-9]{1,600}(/[1-9][0-9]{0,599})?")
+
+
+def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStatement:
+    """Return the statement that stands in a document, or raise :class:`Damaged`."""
+    common = 1
+    for amount in _list_amounts(data):
+        if amount is not None:
+            require(
+                isinstance(amount, str) and _FRACTION.fullmatch(amount) is not None,
+                "an amount of privacy is no fraction",
+            )
+            common = math.lcm(common, Fraction(amount).denominator)
+            require(
+                common.bit_length() <= MAX_DENOMINATOR_BITS,
+                "the amounts of privacy have too many digits",
+            )
+    try:
+        statement = PrivacyStatement.from_json(data)
+    except PrivetError as error:
+        raise Damaged(str(error)) from None
+    require(
+        canonical(statement.to_json()) == canonical(data),
+        "its privacy statement is not as Privet writes it",
+    )
+    for part in (statement, *statement.leaves):
+        _check_range(part)
+    return statement
+
+
+def _list_amounts(data: Any) -> list[Any]:
+    """Return all amounts of a statement and of its parts, checked for kind and number only."""
+    amounts: list[Any] = []
+    n_charges, n_parts, open_ = 0, 0, [data]
+    while open_:
+        statement = open_.pop()
+        require(
+            isinstance(statement, dict) and isinstance(statement.get("charges"), list),
+            "privacy must be an object with charges",
+        )
+        charges, parts = statement["charges"], statement.get("parts", [])
+        n_parts += len(parts) if isinstance(parts, list) else MAX_PARTS + 1
+        require(n_parts <= MAX_PARTS, f"privacy has more than {MAX_PARTS} parts")
+        n_charges += len(charges)
+        require(n_charges <= MAX_CHARGES, f"privacy lists more than {MAX_CHARGES} charges")
+        require(all(isinstance(charge, dict) for charge in charges), "a charge must be an object")
+        rows = statement.get("rows_per_person")
+        require(
+            type(rows) is int and 1 <= rows <= MAX_ROWS_PER_PERSON,
+            "rows_per_person is out of range",
+        )
+        amounts += [charge.get(unit) for charge in charges for unit in ("epsilon", "rho")] + [
+            statement.get("delta")
+        ]
+        open_ += parts
+    return amounts
+
+
+def _check_range(statement: PrivacyStatement) -> None:
+    promised = statement.promised
+    in_range = (
+        promised.rho <= MAX_RHO_ALONE
+        if promised.epsilon is None
+        else promised.epsilon <= MAX_EPSILON
+    )
+    # The rho of a pure epsilon is at most its square; a file may say anything.
+    require(
+        in_range and promised.rho <= MAX_EPSILON**2,
+        "what its privacy statement promises is out of range",
+    )
+    require(
+        statement.delta is None or SMALLEST_DELTA <= statement.delta < 1, "delta is out of range"
+    )
+
+
+# -- leaf vectors --
+
+#: All rows count once on average, so that a batch among noisier ones may count more than once.
+MAX_WEIGHT = 1000
+
+_EVIDENCE_KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
+_BATCH_KEYS = {"deviation", "counts"}
+
+
+def evidence_to(evidence: Evidence) -> dict[str, Any]:
+    """Return leaf vectors as JSON: per batch and tree, a list of class counts for each leaf."""
+    return {
+        "shrink": short_number(float(evidence.shrink)),
+        "borrowing": short_number(float(evidence.borrowing)),
+        "weighting": evidence.weighting,
+        "weights": [short_number(float(weight)) for weight in evidence.weights],
+        "batches": [
+            {
+                "deviation": short_number(float(batch.deviation)),
+                "counts": [table.tolist() for table in batch.tables],
+            }
+            for batch in evidence.batches
+        ],
+    }
+
+
+def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
+    """Return the leaf vectors of an entry, or raise :class:`~privet.model.structure.Damaged`."""
+    require(
+        isinstance(data, dict) and set(data) == _EVIDENCE_KEYS,
+        f"leaves must have exactly {', '.join(sorted(_EVIDENCE_KEYS))}",
+    )
+    weighting, weights, batches = data["weighting"], data["weights"], data["batches"]
+    for key in ("shrink", "borrowing"):
+        require(
+            type(data[key]) in (int, float) and 0 <= data[key] < 10 * MAX_SHRINK,
+            f"{key} must be a number of at least 0",
+        )
+    require(data["shrink"] < MAX_SHRINK, f"shrink must be below {MAX_SHRINK}")
+    require(weighting in get_args(Weighting), "weighting must be 'by-noise' or 'equal'")
+    require(
+        isinstance(batches, list) and 1 <= len(batches) <= MAX_RELEASES,
+        f"batches must be a list of 1 to {MAX_RELEASES}",
+    )
+    require(
+        isinstance(weights, list) and len(weights) == len(batches),
+        "there must be one weight per batch",
+    )
+    in_range = all(type(weight) in (int, float) and 0 <= weight <= MAX_WEIGHT for weight in weights)
+    require(
+        in_range and any(weights), f"weights must lie between 0 and {MAX_WEIGHT}, and not all be 0"
+    )
+    read = tuple(_batch_from(batch, forest) for batch in batches)
+    return Evidence(
+        read, float(data["shrink"]), weighting, tuple(map(float, weights)), float(data["borrowing"])
+    )
+
+
+def _batch_from(data: Any, forest: list[Cells]) -> Batch:
+    require(
+        isinstance(data, dict) and set(data) == _BATCH_KEYS,
+        f"a batch must have exactly {', '.join(sorted(_BATCH_KEYS))}",
+    )
+    deviation, counts = data["deviation"], data["counts"]
+    require(
+        type(deviation) in (int, float) and 0 <= deviation <= LARGEST,
+        f"deviation must be a number from 0 to {LARGEST}",
+    )
+    require(
+        isinstance(counts, list) and len(counts) == len(forest),
+        f"a batch must have counts of {len(forest)} trees",
+    )
+    tables = [
+        counts_from(lines, len(cells), cells.schema.n_classes)
+        for lines, cells in zip(counts, forest, strict=True)
+    ]
+    return Batch(tuple(tables), float(deviation))

@@ -1,5 +1,4 @@
-"""The model file: compact JSON whose last entry is a checksum of everything before it. Data only,
-never code.
+"""Write and read the model file: compact JSON that ends with a checksum. Data only, never code.
 
 The checksum is the SHA-256 of the object without its last entry, byte for byte as it stands in the
 file, so that every changed byte is noticed whatever wrote the file. It guards against damage, not
@@ -32,7 +31,7 @@ _SEALED = len(_SEAL) + 64 + len(b'"}')
 
 
 def write_model(model: Model, path: str | PathLike[str]) -> None:
-    """Write a model file. An existing file is replaced as a whole or not at all.
+    """Write a model file atomically: an existing file is replaced as a whole or not at all.
 
     The same model gives the same bytes. What could not be read back is not written.
     """
@@ -47,14 +46,15 @@ def write_model(model: Model, path: str | PathLike[str]) -> None:
 
 
 def read_model(path: str | PathLike[str]) -> Model:
-    """Read a model file, or raise :class:`ModelError`. It needs no data, and it runs nothing from
-    the file.
+    """Read a model file, or raise :class:`ModelError`.
+
+    It needs no data, and it runs nothing from the file.
     """
     return read_sealed(path, parse)
 
 
 def parse(data: bytes) -> Model:
-    """The model in these bytes, or :class:`Damaged`."""
+    """Return the model in these bytes, or raise :class:`Damaged`."""
     try:
         return from_document(unseal(data, "model", *VERSIONS))
     except RecursionError:
@@ -72,7 +72,7 @@ def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") ->
 def read_sealed(
     path: str | PathLike[str], parsed: Callable[[bytes], Parsed], kind: str = "model"
 ) -> Parsed:
-    """What a parser makes of a sealed file, or :class:`ModelError`."""
+    """Return what a parser makes of a sealed file, or raise :class:`ModelError`."""
     try:
         with Path(path).open("rb") as handle:
             data = handle.read(MAX_BYTES + 1)
@@ -85,24 +85,24 @@ def read_sealed(
 
 
 def seal(document: dict[str, Any]) -> bytes:
-    """The bytes of the file: the document with its checksum as the last entry."""
+    """Return the bytes of the file: the document with its checksum as the last entry."""
     body = canonical_json(document)
     return body[:-1] + _SEAL + hashlib.sha256(body).hexdigest().encode() + b'"}'
 
 
 def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
-    """The document in these bytes, without its checksum; or :class:`Damaged`."""
+    """Return the document in these bytes, without its checksum; or raise :class:`Damaged`."""
     require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
     document = _loads(data)
     require(
         isinstance(document, dict) and document.get("privet") == kind,
         f'it is no Privet {kind} ("privet": "{kind}" is missing)',
     )
-    found = document.get("version")
-    if type(found) is not int or found not in versions:
+    version = document.get("version")
+    if type(version) is not int or version not in versions:
         read = f"version{'s' if len(versions) > 1 else ''} {' and '.join(map(str, versions))}"
         raise Damaged(
-            f"its version is {found!r}, this Privet reads {read}; a newer Privet may read it"
+            f"its version is {version!r}, this Privet reads {read}; a newer Privet may read it"
         )
     whole = hashlib.sha256(data[:-_SEALED] + b"}").hexdigest()
     sealed = data[-_SEALED:] == _SEAL + whole.encode() + b'"}'
@@ -126,14 +126,14 @@ def _loads(data: bytes) -> Any:
         raise Damaged("it is nested too deeply") from None
     except Damaged:
         raise
-    except ValueError:  # a whole number of more digits than Python converts
+    except ValueError:  # an integer of more digits than Python converts
         raise Damaged("it holds a number that is too long") from None
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    require(len(found) == len(pairs), "a key stands twice")
-    return found
+    entries = dict(pairs)
+    require(len(entries) == len(pairs), "a key stands twice")
+    return entries
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -141,7 +141,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _explain_error(error: OSError | ValueError) -> str:
-    """A path with a NUL in it is a ValueError."""
+    """Return what went wrong, in words.
+
+    A path with a NUL in it is a ValueError.
+    """
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

@@ -1,8 +1,18 @@
-"""Leaf vectors: the noisy class counts of a forest's leaves as they were released, batch by batch.
+"""Hold the noisy class counts of a forest's leaves, batch by batch, and make trees of them.
 
 The counts of one structure from several batches of rows can be added up later, by anybody: from new
 rows (an update) or from other tables (horizontal partitions; Jagannathan, Pillaipakkamnatt and
-Wright 2012, sections 5.2 and 5.3). No data in here.
+Wright 2012, sections 5.2 and 5.3). No data in here: everything is post-processing of released
+numbers, and costs nothing.
+
+1. :func:`weigh_batches` decides how batches weigh, and how strongly leaves are shrunk.
+2. :func:`trees_from` sums the batches up, and shrinks each tree.
+3. :func:`explain_wear` says when a model should be retrained.
+
+**Shrinkage** (:func:`shrink_tree`). A leaf's noisy class counts are mostly noise where few rows
+are. Its class shares are therefore drawn towards those of its parent, which are drawn towards its
+own parent's, as if the parent had contributed ``strength`` standard deviations of the node's noise
+as rows of its own. Shares are taken of non-negative counts.
 """
 
 from __future__ import annotations
@@ -24,7 +34,7 @@ from privet.domain.tree import Tree, node_counts, sum_upwards
 from privet.errors import ParameterError, QuestionError
 
 Weighting = Literal["by-noise", "equal"]
-#: Thin leaves borrow less than this many standard deviations.
+#: Leaves are shrunk by less than this many standard deviations.
 MAX_SHRINK = 10**6
 
 
@@ -81,12 +91,13 @@ class Evidence:
 
     Args:
         batches: at least one, all about the same structure.
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
-            noise, where counts are above it.
+        shrink: how strongly leaves are shrunk towards their ancestors, in standard deviations of
+            their noise, where counts are above it.
         weighting: the rule by which batches weigh: ``"by-noise"`` or ``"equal"``.
-        weights, borrowing: how much each batch counts, and how much thin leaves borrow: what
-            followed from these by the rules of :mod:`privet.learners.random_trees.batches` when the
-            model was made. A file keeps both, so that it answers as it did when rules change."""
+        weights, borrowing: how much each batch counts, and how strongly leaves are shrunk: what
+            followed from these by the rules of :func:`weigh_batches` when the model was made. A
+            file keeps both, so that it answers as it did when rules change.
+    """
 
     batches: tuple[Batch, ...]
     shrink: float
@@ -147,8 +158,9 @@ class Evidence:
 
 
 def structure_fingerprint(forest: Sequence[Cells]) -> str:
-    """SHA-256 of a forest's structures and their schema's domain: equal if and only if leaf vectors
-    can be added.
+    """Return the SHA-256 of a forest's structures and their schema's domain.
+
+    It is equal if and only if leaf vectors can be added.
     """
     sizes = forest[0].schema.sizes
     trees = []
@@ -165,12 +177,7 @@ def structure_fingerprint(forest: Sequence[Cells]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# Post-processing that pays nothing: thin nodes borrow from their ancestors.
-#
-# A leaf's noisy class counts are mostly noise where few rows are. Its class shares are therefore
-# drawn towards those of its parent, which are drawn towards its own parent's, as if the parent
-# had contributed ``strength`` standard deviations of the node's noise as rows of its own. Shares
-# are taken of non-negative counts.
+# -- shrinkage of class shares towards those of the ancestors --
 
 #: How many standard deviations of noise an ancestor's shares weigh. Fixed before any data was seen
 #: by a learner.
@@ -183,7 +190,7 @@ def shrink_tree(
     deviation: float | Floats,
     strength: float = STRENGTH,
 ) -> Tree:
-    """A tree whose counts are each node's noisy size times its shrunk class shares.
+    """Return a tree whose counts are each node's noisy size times its shrunk class shares.
 
     Args:
         cells: the structure; every leaf is a cell.
@@ -214,16 +221,15 @@ def shrink_tree(
 
 
 def _n_leaves(cells: Cells) -> Floats:
-    """How many leaves are below each node, or are the node itself."""
+    """Return how many leaves are below each node, or are the node itself."""
     return sum_upwards(cells, (cells.attribute < 0).astype(np.float64))
 
 
-# From released leaf vectors to trees: weighted sums of the batches, then shrinkage. Post-
-# processing: it pays nothing.
+# -- from leaf vectors to trees: weighted sums of the batches, then shrinkage --
 
 
 def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
-    """The trees of a forest with these leaf counts."""
+    """Return the trees of a forest with these leaf counts."""
     deviation = evidence.deviation
     return tuple(
         shrink_tree(cells, table, deviation, evidence.borrowing)
@@ -233,10 +239,9 @@ def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
     )
 
 
-# How batches of leaf counts weigh, how much thin leaves borrow, when to build anew. From released
-# numbers only: it pays nothing.
+# -- how batches weigh, how strongly leaves are shrunk, when to retrain --
 
-#: Thin leaves borrow at most so many times as much where noise dominates. Chosen on public data
+#: Leaves are shrunk at most so many times as strongly where noise dominates. Chosen on public data
 #: sets.
 MOST_BORROWING = 8.0
 #: No batch counts more often than this.
@@ -246,7 +251,7 @@ MOST_WEIGHT = 10.0
 def weigh_batches(
     batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-noise"
 ) -> Evidence:
-    """The evidence of some batches.
+    """Return the evidence of some batches: how they weigh, and how strongly leaves are shrunk.
 
     By noise: if all batches are samples of one population, a leaf of share q has about n q rows of
     a batch of n rows, with sampling variance n q and noise of variance s^2. The weighted sum has
@@ -259,22 +264,22 @@ def weigh_batches(
     scaled so that all rows count once on average, and none more than ten times: the sums are about
     those of all rows.
 
-    Thin leaves borrow ``shrink``, times the ratio of noise to strength where that is above 1.
+    Leaves are shrunk by ``shrink``, times the ratio of noise to strength where that is above 1.
     """
     plain = Evidence(tuple(batches), shrink, weighting, (1.0,) * len(batches), shrink)
     evidence = plain
     if weighting == "by-noise" and len(batches) > 1:
         rows, share = estimate_sizes(batches), _estimate_typical_share(plain)
-        found = [
+        weights = [
             1 / (batch.deviation**2 / n + share) if n > 0 else 0.0
             for batch, n in zip(batches, rows, strict=True)
         ]
-        kept = sum(weight * n for weight, n in zip(found, rows, strict=True))
-        alike = max(found) - min(found) <= 1e-12 * max(found)  # sums of whole numbers stay whole
+        kept = sum(weight * n for weight, n in zip(weights, rows, strict=True))
+        alike = max(weights) - min(weights) <= 1e-12 * max(weights)  # sums of integers stay whole
         # Where noise makes up most of the rows there seem to be, counts are not blown up to their
         # number.
-        scale = min(sum(rows) / kept, MOST_WEIGHT / max(found)) if kept > 0 else 1.0
-        evidence = plain if alike else replace(plain, weights=tuple(one * scale for one in found))
+        scale = min(sum(rows) / kept, MOST_WEIGHT / max(weights)) if kept > 0 else 1.0
+        evidence = plain if alike else replace(plain, weights=tuple(one * scale for one in weights))
     strength = evidence.strength
     ratio = (
         evidence.deviation / strength
@@ -287,27 +292,28 @@ def weigh_batches(
 
 
 def estimate_sizes(batches: Sequence[Batch]) -> list[float]:
-    """About how many rows each batch has: noisy numbers, drawn towards their mean as far as noise
-    explains how they differ.
+    """Estimate how many rows each batch has.
+
+    Noisy numbers are drawn towards their mean as far as noise explains how they differ.
 
     A normal model with a variance between batches that is estimated by moments (DerSimonian and
     Laird 1986). Without it, equal batches would weigh differently by chance.
     """
-    found = np.array([batch.n_rows for batch in batches])
+    sizes = np.array([batch.n_rows for batch in batches])
     noise = np.array([batch.variance_of_n_rows for batch in batches])
-    if len(found) > 1 and noise.min() > 1e-100:  # exact counts need no help
+    if len(sizes) > 1 and noise.min() > 1e-100:  # exact counts need no help
         precision = 1 / noise
-        excess = float((precision * (found - np.average(found, weights=precision)) ** 2).sum()) - (
-            len(found) - 1
+        excess = float((precision * (sizes - np.average(sizes, weights=precision)) ** 2).sum()) - (
+            len(sizes) - 1
         )
         between = max(excess, 0.0) / float((precision * (1 - precision / precision.sum())).sum())
-        mean = np.average(found, weights=1 / (between + noise))
-        found = mean + (found - mean) * between / (between + noise)
-    return [max(float(rows), 0.0) for rows in found]
+        mean = np.average(sizes, weights=1 / (between + noise))
+        sizes = mean + (sizes - mean) * between / (between + noise)
+    return [max(float(rows), 0.0) for rows in sizes]
 
 
 def explain_wear(evidence: Evidence) -> str:
-    """Why a model should be built anew; empty where it should not.
+    """Return why the model should be retrained, or an empty string.
 
     Noise adds up with every batch. It has outgrown the counts where its deviation exceeds their
     strength; building anew helps where that would have no more noise even at half the epsilon of
@@ -327,8 +333,8 @@ def explain_wear(evidence: Evidence) -> str:
 
 
 def _estimate_typical_share(plain: Evidence) -> float:
-    """The sum of squared shares of the leaves and classes, less what noise adds to it on average,
-    in a mean over trees.
+    """Return the sum of squared shares of the leaves and classes, less what noise adds to it on
+    average, in a mean over trees.
     """
     trees = len(plain.batches[0].tables)
     entries = plain.batches[0].entries / trees

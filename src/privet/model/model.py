@@ -1,5 +1,6 @@
-"""Model: what is released. Trees, how they combine, and the privacy statement; it predicts without
-the data.
+"""Hold what is released: trees, how they combine, and the privacy statement.
+
+A model predicts without the data.
 """
 
 from __future__ import annotations
@@ -96,8 +97,9 @@ class Model:
         return same and len(evidence.batches) == len(self.privacy.leaves)
 
     def importances(self) -> Floats:
-        """How much each attribute explains, over all trees, from what is released only; adds up to
-        1.
+        """Return how much each attribute explains, over all trees; adds up to 1.
+
+        From what is released only.
 
         For counts it is the drop in Gini impurity at the attribute's splits. Scores are no counts:
         there it is the variance over the public domain, all its points equally likely, that the
@@ -117,8 +119,9 @@ class Model:
         return total / total.sum() if total.sum() > 0 else total
 
     def contributions(self, tree: Tree) -> Floats:
-        """What each node of a tree adds to the sum over trees: counts, class shares, one vote, or
-        scores.
+        """Return what each node of a tree adds to the sum over trees.
+
+        Counts, class shares, one vote, or scores.
 
         Where tables with different attributes were joined, a tree that cannot even answer its first
         test leaves the answer to the trees that can: its root speaks so softly that it is heard
@@ -137,7 +140,7 @@ class Model:
         return np.asarray(table)
 
     def probabilities(self, codes: list[npt.NDArray[Any]]) -> Floats:
-        """The probability of each class for each row of codes."""
+        """Return the probability of each class for each row of codes."""
         n_classes = self.schema.n_classes
         total = self._sum_trees(codes)
         if self.combine == "scores":
@@ -150,7 +153,7 @@ class Model:
         return np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), 1.0 / n_classes)
 
     def _sum_trees(self, codes: list[npt.NDArray[Any]]) -> Floats:
-        """The sum over trees of what the node that a row reaches contributes."""
+        """Return the sum over trees of what the node that a row reaches contributes."""
         routes, values = self._routes
         total = np.zeros((len(codes[0]), self.schema.n_classes))
         routes.add_values(routes.pack(codes), values, total)
@@ -166,7 +169,7 @@ class Model:
 
 
 def _gini_drop(tree: Tree) -> Floats:
-    """The drop in Gini impurity, times the rows, from each node to its children."""
+    """Return the drop in Gini impurity, times the rows, from each node to its children."""
     sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
     squares = (np.maximum(tree.counts, 0.0) ** 2).sum(axis=1)
     impurity = sizes - np.divide(squares, sizes, out=np.zeros_like(sizes), where=sizes > 0)
@@ -176,8 +179,8 @@ def _gini_drop(tree: Tree) -> Floats:
 
 
 def _explained_variance(tree: Tree) -> Floats:
-    """The variance of class-centred scores over the public domain that the split of each node
-    explains.
+    """Return the variance of class-centred scores over the public domain that the split of each
+    node explains.
     """
     cells, shares = tree.cells, domain_shares(tree.cells)
     leaf = np.where(cells.attribute < 0, shares, 0.0)[:, None]

@@ -1,4 +1,4 @@
-"""One tree as it stands in a model file.
+"""Write and read one tree of a model file, and check what its kind promises.
 
 ``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for
 each inner node in turn, the node that each code leads to. ``counts``: the class counts of each
@@ -6,6 +6,10 @@ node, or its class scores where the model adds up scores; they are left out wher
 leaves stand elsewhere (:mod:`~privet.model.document`). Where a node's branches start and which cell
 a leaf is follow from these, so they are not written; a tree that was read has one cell per leaf, in
 the order of its leaves.
+
+Whoever makes a tree states its kind (:data:`~privet.domain.tree.TreeKind`). A model checks the
+statement, so that a card or a picture can rely on it; a file could state anything. Files of 0.1 do
+not state kinds: they are guessed.
 """
 
 from __future__ import annotations
@@ -23,12 +27,13 @@ from privet.domain.cells import MAX_NODES, Cells
 from privet.domain.tree import MAX_HEIGHT, Tree, TreeKind
 from privet.errors import QuestionError
 
-# What raises the one error of model files inside.
-
 
 class Damaged(ValueError):
-    """What a document is not. Turned into a :class:`~privet.errors.ModelError` where the path is
-    known.
+    """A document is not what it should be.
+
+    Turned into a :class:`~privet.errors.ModelError` where the path is known.
+
+    Turned into a :class:`~privet.errors.ModelError` where the path is known.
     """
 
 
@@ -38,7 +43,7 @@ def require(holds: bool, reason: str) -> None:
         raise Damaged(reason)
 
 
-#: Counts and noise are at most this: whole numbers up to here are exact in floating point.
+#: Counts and noise are at most this: integers up to here are exact in floating point.
 LARGEST = 2**53
 #: Scores are on a log scale: beyond this, one would drown all others.
 LARGEST_SCORE = 10_000
@@ -48,15 +53,16 @@ _TREE_KEYS = _STRUCTURE_KEYS | {"counts"}
 
 
 def tree_to(tree: Tree) -> dict[str, Any]:
-    """The entry of one tree. Nodes that no value reaches are left out."""
+    """Return one tree as JSON. Nodes that no value reaches are left out."""
     kept = _find_reachable_nodes(tree.cells)
     counts = [[short_number(count) for count in line] for line in tree.counts[kept].tolist()]
     return {**_structure_to(tree.cells, kept), "counts": counts}
 
 
 def structure_to(cells: Cells) -> dict[str, Any]:
-    """The entry of a structure whose leaves are counted elsewhere, in the order of its cells. Every
-    node must be reached.
+    """Return a structure whose leaves are counted elsewhere as JSON, in the order of its cells.
+
+    Every node must be reached.
     """
     leaves = cells.cell[cells.attribute < 0]
     kept = _find_reachable_nodes(cells)
@@ -80,8 +86,9 @@ def _structure_to(cells: Cells, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
 def tree_from(
     schema: Schema, data: Any, number: int, largest: int = LARGEST, kind: TreeKind = "counts"
 ) -> Tree:
-    """The tree of an entry, or :class:`Damaged`. No count, or score, may be larger than
-    ``largest``.
+    """Return the tree of an entry, or raise :class:`Damaged`.
+
+    No count, or score, may be larger than ``largest``.
     """
     try:
         return _tree_from(schema, data, largest, kind)
@@ -90,7 +97,7 @@ def tree_from(
 
 
 def structure_from(schema: Schema, data: Any, number: int) -> Cells:
-    """The structure of an entry without counts, or :class:`Damaged`."""
+    """Return the structure of an entry without counts, or raise :class:`Damaged`."""
     try:
         require(
             isinstance(data, dict) and set(data) == _STRUCTURE_KEYS,
@@ -107,7 +114,7 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
 
 
 def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
-    """The whole class counts of so many leaves, or :class:`Damaged`."""
+    """Return the integer class counts of so many leaves, or raise :class:`Damaged`."""
     counts = _check_counts(value, n_lines, n_classes, LARGEST)
     require(
         all(type(count) is int for line in value for count in line),
@@ -117,8 +124,9 @@ def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
 
 
 def short_number(value: float) -> int | float:
-    """A whole number without its point; any other float as it is. Both read back as the same
-    float.
+    """Return a whole float as an integer; any other float as it is.
+
+    Both read back as the same float.
     """
     return int(value) if value.is_integer() else value
 
@@ -186,7 +194,7 @@ def _check_counts(
 
 
 def _find_reachable_nodes(cells: Cells) -> npt.NDArray[np.bool_]:
-    """Which nodes some row can reach."""
+    """Return which nodes some row can reach."""
     reached = cells.parents >= 0
     reached[0] = True
     parents = np.where(reached, cells.parents, 0)
@@ -198,10 +206,7 @@ def _find_reachable_nodes(cells: Cells) -> npt.NDArray[np.bool_]:
         reached = still
 
 
-# What the kinds of trees promise about their numbers, and what files of 0.1 do not say.
-#
-# Whoever makes a tree states its kind (:data:`~privet.domain.tree.TreeKind`). A model checks the
-# statement, so that a card or a picture can rely on it; a file could state anything.
+# -- what the kinds of trees promise about their numbers --
 
 
 def check_kinds(trees: Sequence[Tree], *, scores: bool) -> None:

@@ -1,4 +1,4 @@
-"""What a query is answered with: noisy numbers, chosen splits, a drawn tree, and what they cost."""
+"""Carry the answers to queries: noisy numbers, chosen splits, a drawn tree, and what they cost."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Answer:
         return {name: getattr(self, name) for name in ("cost", "row_cost", "private", "entry")}
 
     def to_json(self) -> Json:
-        """As it is sent and recorded."""
+        """Return the answer as it is sent and recorded."""
         return {
             "cost": cost_to(self.cost),
             "row_cost": cost_to(self.row_cost),
@@ -51,7 +51,7 @@ class Answer:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Answer:
-        """What every answer carries, read again."""
+        """Return what every answer carries, read again."""
         entry = None if data["entry"] is None else entry_from(data["entry"])
         return Answer(
             cost_from(data["cost"]), cost_from(data["row_cost"]), data["private"] is True, entry
@@ -163,7 +163,7 @@ class Quantile(ChosenIndex):
     def of(
         cls, answer: Answer, index: int, attribute: str, q: Fraction, cuts: Sequence[float]
     ) -> Quantile:
-        """A chosen bin, with its edges."""
+        """Return the answer for a chosen bin, with its edges."""
         low, high = cuts[index : index + 2]
         return cls(**answer.terms, index=index, attribute=attribute, q=q, low=low, high=high)
 
@@ -185,7 +185,7 @@ class Drawn(Answer):
     labels: npt.NDArray[np.int64]
 
     def tree(self, strength: float = 1.0) -> Tree:
-        """As a tree of scores: each node has this much for its class, and nothing for the
+        """Return a tree of scores: each node has this much for its class, and nothing for the
         others.
         """
         scores = strength * np.eye(self.cells.schema.n_classes)[self.labels]
@@ -205,10 +205,10 @@ class Preview:
     fits: bool
 
     def to_json(self) -> Json:
-        """As it is sent."""
+        """Return the preview as it is sent."""
         return {"cost": cost_to(self.cost), "left": str(self.left), "fits": self.fits}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Preview:
-        """As it was sent."""
+        """Return the preview that was sent."""
         return cls(cost_from(data["cost"]), parse_fraction(data["left"]), bool(data["fits"]))

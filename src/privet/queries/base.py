@@ -1,4 +1,4 @@
-"""Query: a question about a table, as an object.
+"""Define a query: a question about a table, as an object.
 
 A query knows everything about itself: what it may be asked about, its kind of release (which owns
 sensitivity, cost and noise), how it reads the exact numbers, how it describes itself, and its JSON.
@@ -54,8 +54,8 @@ class Load:
 class Query(ABC, Generic[A]):
     """A question about a table. Subclasses are frozen dataclasses of public facts.
 
-    What a person gives may be loose (a list of cells, a float); :func:`checked` makes it plain and
-    sets ``schema``, and only then the other methods may be used.
+    What a person gives may be loose (a list of cells, a float); :func:`check_query` makes it plain
+    and sets ``schema``, and only then the other methods may be used.
     """
 
     #: The end of its address, and its name in the registry.
@@ -73,7 +73,7 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def plain(self, schema: Schema) -> Self:
-        """A copy of plain types that nobody else holds, or an error that says what is wrong.
+        """Return a copy of plain types that nobody else holds; raise where something is wrong.
 
         Looks at public facts only, and runs before anything is charged.
         """
@@ -90,11 +90,12 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def describe(self) -> str:
-        """One line for ledger, page and log: public facts only."""
+        """Return one line for ledger, page and log: public facts only."""
 
     def spell_out(self) -> str:
-        """The question in labels, for people who read the ledger: public facts only. By default as
-        :meth:`describe` has it; :func:`question_in_words` bounds it.
+        """Return the question in labels, for people who read the ledger: public facts only.
+
+        By default as :meth:`describe` has it; :func:`question_in_words` bounds it.
         """
         return self.describe()
 
@@ -109,34 +110,37 @@ class Query(ABC, Generic[A]):
 
     @abstractmethod
     def exact(self, source: CountSource) -> Any:
-        """The exact numbers. The only method that meets rows: it runs inside the boundary."""
+        """Return the exact numbers.
+
+        The only method that meets rows: it runs inside the boundary.
+        """
 
     @abstractmethod
     def answer(self, released: Any, terms: Answer) -> A:
-        """What leaves, from what the mechanism let out."""
+        """Return the answer that leaves, from what the mechanism released."""
 
     @abstractmethod
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> A:
-        """An answer that was sent or recorded. Raises where it is not one to this query."""
+        """Return an answer that was sent or recorded; raise unless it is one to this query."""
 
     @abstractmethod
     def to_json(self) -> Json:
-        """The body of a request, without the price."""
+        """Return the body of a request, without the price."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, schema: Schema, data: Json) -> Self:
-        """A query from the body of a request whose shape was checked."""
+        """Return a query from the body of a request whose shape was checked."""
 
     @classmethod
     def shape(cls, more: Mapping[str, Field]) -> Fields:
-        """The shape of its body, with fields that others add (the price, the snapshot)."""
+        """Return the shape of its body, with fields that others add (the price, the snapshot)."""
         doc = (cls.__doc__ or "").split("\n\n")[0]
         return Fields({**more, **cls.fields}, " ".join(doc.split()), cls.examples)
 
 
 class NotTheAnswer(ValueError):
-    """What a reply is not."""
+    """A reply is no answer to what was asked."""
 
 
 def expect(holds: bool, what: str) -> None:
@@ -146,23 +150,23 @@ def expect(holds: bool, what: str) -> None:
 
 
 def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = None) -> A:
-    """An answer from JSON; where the cost is known, it must be that of the answer.
+    """Return an answer from JSON; where the cost is known, it must be that of the answer.
 
     A privacy statement is made of what answers cost: a curator elsewhere cannot make one smaller
     than what was asked for.
     """
     terms = Answer.from_json(data)
     if cost is not None:
-        told = (terms.row_cost, terms.cost)
+        costs = (terms.row_cost, terms.cost)
         expect(
-            told == (cost, cost.promised(query.schema)),
+            costs == (cost, cost.promised(query.schema)),
             "it costs something else than was asked for",
         )
     return query.read_answer(data, terms)
 
 
 def check_query(query: Query[A], schema: Schema) -> Query[A]:
-    """The query as plain types under this schema.
+    """Return the query as plain types under this schema.
 
     Only registered classes are taken: a subclass could look at the rows it is asked about.
     """
@@ -180,8 +184,9 @@ MAX_WORDS = 500
 
 
 def question_in_words(query: Query[Any]) -> str:
-    """What a checked query asks, in labels, on one line of bounded length; empty where that says
-    no more than its description.
+    """Return what a checked query asks, in labels, on one line of bounded length.
+
+    Empty where that says no more than its description.
     """
     said = query.spell_out()
     if said == query.describe():
@@ -203,7 +208,7 @@ def register(query: Q) -> Q:
 
 @cache
 def queries() -> dict[str, type[Query[Any]]]:
-    """All queries by name: those of every module in this folder."""
+    """Return all queries by name: those of every module in this folder."""
     package = importlib.import_module("privet.queries")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"privet.queries.{module.name}")
@@ -211,7 +216,7 @@ def queries() -> dict[str, type[Query[Any]]]:
 
 
 def check_mechanism(mechanism: object) -> Selection:
-    """The name of a mechanism of private selection."""
+    """Return the name of a mechanism of private selection; raise for any other."""
     if type(mechanism) is str and mechanism in get_args(Selection):
         return mechanism  # type: ignore[return-value]
     allowed = " or ".join(map(repr, get_args(Selection)))
@@ -221,7 +226,7 @@ def check_mechanism(mechanism: object) -> Selection:
 MECHANISM = Field(OneOf(get_args(Selection)), description="How the choice is drawn.")
 
 
-# Measurement: what all queries share whose answer is noisy tables.
+# -- what all queries share whose answer is noisy tables --
 
 #: What never leaves a curator by HTTP is an exact count.
 NOISES = ("discrete-laplace", "discrete-gaussian")
@@ -247,7 +252,7 @@ class Measurement(Query[Numbers]):
 
 
 def read_numbers(kind: Measures, data: Mapping[str, Any], terms: Answer) -> Numbers:
-    """Noisy tables of these shapes, from a reply."""
+    """Return noisy tables of these shapes, from a reply."""
     for table in data["tables"]:
         expect(set(map(type, table["numbers"])) <= {int}, "noisy numbers must be whole")
     tables = tuple(

@@ -1,5 +1,6 @@
-"""What may be asked about: plain types of the same domain only. A subclass could look at rows, or
-change after it was checked.
+"""Check what may be asked about: only plain types of the same domain.
+
+A subclass could look at rows, or change after it was checked.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ MAX_HANDICAP = 1 << 62
 
 
 def is_same_domain(theirs: Schema, ours: Schema) -> bool:
-    """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step
-    by them.
+    """Return whether a plain schema has our domain.
+
+    Sizes are compared by themselves: compiled loops step by them.
     """
     return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (
         ours.sizes,
@@ -41,7 +43,7 @@ def is_same_domain(theirs: Schema, ours: Schema) -> bool:
 def check_question(
     schema: Schema, asked: Question | Cells | Sequence[Cell | Mapping[str, Any]]
 ) -> Question:
-    """A question of plain types about this schema."""
+    """Return a question of plain types about this schema; raise for anything else."""
     if not isinstance(asked, Question):
         asked = Question.of(check_cells(schema, asked))
     # A subclass could change its arrays between the check and the count, or look at what it is
@@ -56,7 +58,7 @@ def check_question(
 
 
 def check_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]]) -> Cells:
-    """The cells of one partition, of plain types and about this schema."""
+    """Return the cells of one partition, of plain types and about this schema."""
     if isinstance(asked, Question):
         raise QuestionError(
             "this question is asked about the cells of one partition: give Cells, not a Question"
@@ -70,7 +72,7 @@ def check_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]
 
 
 def load_of(question: Question) -> Load:
-    """How much work it is to count for a question."""
+    """Return how much work it is to count for a question."""
     distinct = {id(partition.cells): partition.cells for partition in question.partitions}
     # cells that cover nothing must be counted, too
     counts = max(question.entries, question.places // 2)
@@ -79,15 +81,16 @@ def load_of(question: Question) -> Load:
 
 
 def find_depth(trees: Iterable[Cells]) -> int:
-    """The most tests on a path of some trees."""
+    """Return the most tests on a path of some trees."""
     return max((int(cells.depths.max()) for cells in trees), default=0)
 
 
 def check_expected_tables(
     question: Question, expected: Sequence[npt.ArrayLike]
 ) -> list[npt.NDArray[np.int64]]:
-    """What is expected of each partition, as plain tables of bounded whole numbers that nobody else
-    holds.
+    """Return what is expected of each partition.
+
+    Plain tables of bounded integers that nobody else holds.
     """
     tables = list(expected)
     if len(tables) != len(question.partitions):
@@ -121,7 +124,7 @@ def _check_expected_table(
 
 
 def check_handicaps(question: Question, handicaps: Sequence[int] | None) -> list[int]:
-    """One plain whole number per partition."""
+    """Return one plain integer per partition; raise for anything else."""
     listed = [0] * len(question.partitions) if handicaps is None else list(handicaps)
     if len(listed) != len(question.partitions):
         raise QuestionError(
@@ -150,7 +153,7 @@ def check_model(schema: Schema, model: Model) -> None:
 def check_candidates(
     schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
 ) -> tuple[Split, ...] | tuple[tuple[Split, ...], ...]:
-    """Splits that all cells share, or those of each cell, of plain types.
+    """Return splits that all cells share, or those of each cell, of plain types.
 
     What all cells share is checked once: there may be billions of cells that nobody will count.
     """

@@ -1,4 +1,4 @@
-"""ChooseSplits: a good split for each cell, by private selection."""
+"""Choose a good split for each cell, by private selection."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class ChooseSplits(Query[ChosenSplits]):
 
 
 def _children(table: Ints, split: Split) -> Ints:
-    """Child-by-class counts of each cell from its value-by-class counts."""
+    """Return child-by-class counts of each cell from its value-by-class counts."""
     out = np.zeros((table.shape[0], split.n_children, table.shape[2]), dtype=np.int64)
     for code, child in enumerate(split.branch):
         out[:, child] += table[:, code]

@@ -1,4 +1,4 @@
-"""ChooseModel: the released model that gets about the most rows right."""
+"""Choose the released model that gets about the most rows right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ChoosePartition: the partition whose counts are about farthest from what is expected of them."""
+"""Choose the partition whose counts are about farthest from what is expected of them."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class ChoosePartition(Query[ChosenIndex]):
 def distances(
     tables: Sequence[Ints], expected: Sequence[npt.ArrayLike], handicaps: Sequence[int]
 ) -> list[int]:
-    """How far each count table is from what is expected of it, in all, less its handicap."""
+    """Return how far each count table is from what is expected of it, in all, less its handicap."""
     return [
         int(np.abs(table - np.asarray(public)).sum()) - less
         for table, public, less in zip(tables, expected, handicaps, strict=True)
@@ -154,7 +154,7 @@ def distances(
 
 
 def parse_choice(data: Mapping[str, Any], offered: int) -> int:
-    """The number in a reply, if it is one of those that were offered."""
+    """Return the number in a reply, if it is one of those that were offered."""
     index = data["index"]
     expect(type(index) is int and 0 <= index < offered, "it chose what was not offered")
     return int(index)

@@ -1,4 +1,4 @@
-"""Confusion: the noisy confusion matrix of a released model."""
+"""Measure the noisy confusion matrix of a released model."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Confusion(Measurement):
 
 
 def confusion_matrix(model: Model, rows: Iterable[WeightedRows]) -> Ints:
-    """How many rows of each class are predicted as each class, exactly."""
+    """Return how many rows of each class are predicted as each class, exactly."""
     n_classes = model.schema.n_classes
     matrix = np.zeros((n_classes, n_classes), dtype=np.int64)
     for codes, classes, weights in rows:
@@ -82,15 +82,17 @@ def confusion_matrix(model: Model, rows: Iterable[WeightedRows]) -> Ints:
 
 
 def load_of_models(models: Sequence[Model]) -> Load:
-    """How much work it is to walk rows down all trees of some models."""
+    """Return how much work it is to walk rows down all trees of some models."""
     trees = [tree.cells for model in models for tree in model.trees]
     nodes = sum(len(cells.attribute) for cells in trees)
     return Load(nodes=nodes, depth=find_depth(trees), trees=len(trees))
 
 
 def model_to(model: Model) -> Json:
-    """A model as a file of version 1 has it: a service of 0.1 reads it, too, and predictions do not
-    depend on the kinds of trees, which it leaves out.
+    """Return a model as a file of version 1 has it.
+
+    A service of 0.1 reads it, too, and predictions do not depend on the kinds of trees, which it
+    leaves out.
     """
     try:
         return to_document_of_0_1(model)
@@ -99,7 +101,10 @@ def model_to(model: Model) -> Json:
 
 
 def model_from(document: dict[str, Any]) -> Model:
-    """A model as its file has it; a checksum is that of the file, and is not looked at."""
+    """Return the model that a file describes.
+
+    A checksum is that of the file, and is not looked at.
+    """
     document = {key: value for key, value in document.items() if key != "checksum"}
     try:
         return from_document(document)

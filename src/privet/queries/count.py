@@ -1,4 +1,4 @@
-"""Count: noisy class counts of every cell of some partitions."""
+"""Count the rows of each class in every cell of some partitions, with noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CountBy: noisy class counts by some attributes, of the rows that meet a condition."""
+"""Count rows by class and some attributes, with noise, where a condition holds."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LabelledCounts(Numbers):
 
 
 def _unique_codes_of(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
-    """The codes of some values, each once: a row must not be counted twice."""
+    """Return the codes of some values, each once: a row must not be counted twice."""
     domain_size(schema, name)
     codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
     size = domain_size(schema, name)
@@ -165,9 +165,9 @@ class CountBy(Query[LabelledCounts]):
             for name, codes in self.where.items()
         )
         by = f" by {', '.join(self.by)}" if self.by else ""
-        told = f"class counts{by}{f' where {where}' if where else ''}"
-        told = "".join(char if char.isprintable() else "?" for char in told)
-        return told if len(told) <= 500 else f"{told[:499]}…"
+        description = f"class counts{by}{f' where {where}' if where else ''}"
+        description = "".join(char if char.isprintable() else "?" for char in description)
+        return description if len(description) <= 500 else f"{description[:499]}…"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
         return self.by, self.where, epsilon, rho
@@ -189,13 +189,13 @@ class CountBy(Query[LabelledCounts]):
         )
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> LabelledCounts:
-        told = read_numbers(self.kind, data, terms)
+        numbers = read_numbers(self.kind, data, terms)
         labels = [list(along) for along in self.labels]
         expect(
             [data["names"], data["labels"]] == [list(self.names), labels],
             "its counts are of something else",
         )
-        released = Noisy(told.tables, told.noise, told.spread)
+        released = Noisy(numbers.tables, numbers.noise, numbers.spread)
         return self.answer(released, terms)
 
     def to_json(self) -> Json:

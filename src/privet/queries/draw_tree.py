@@ -1,4 +1,4 @@
-"""DrawTree: a whole labelled tree, by the exponential mechanism."""
+"""Draw a whole labelled tree by the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class DrawTree(Query[Drawn]):
             raise QuestionError("the space of trees is about another schema")
         splits = [*(self.space.inner or ()), *(self.space.last or ())]
         # A subclass could look at the counts that it is asked about.
-        if any(type(one) is not Split for one in splits):
+        if any(type(split) is not Split for split in splits):
             raise ParameterError("a space of trees must be made of plain Splits")
         self.space.check_size()
         return type(self)(self.space, copy_trees(schema, self.weighting))
@@ -152,7 +152,7 @@ class DrawTree(Query[Drawn]):
 
 
 def copy_trees(schema: Schema, trees: Sequence[Tree]) -> Sequence[Tree]:
-    """Copies of released trees that nobody else holds, proved anew under this schema."""
+    """Return copies of released trees that nobody else holds, proved anew under this schema."""
     if isinstance(trees, tuple | list) and not trees:
         return ()
     # Numba takes a while to load, and most queries do without.

@@ -1,4 +1,4 @@
-"""Gradients: noisy derivatives of the rows' log-likelihood by the scores of released trees."""
+"""Measure noisy derivatives of the rows' log-likelihood by the scores of released trees."""
 
 from __future__ import annotations
 

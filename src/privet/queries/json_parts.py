@@ -1,12 +1,13 @@
-"""What is asked, as JSON, and back.
+"""Write the parts that queries share as JSON, read them, and say what shape they have.
 
 Cells come in one of two forms. A **list** is for people: each cell is an object that says, for some
-attributes, which values are in it; whole numbers are codes, texts are the labels of the schema. A
+attributes, which values are in it; integers are codes, texts are the labels of the schema. A
 **tree** is for programs: ``attribute`` has the position of the attribute that each node tests (-1
 for a leaf), ``branch`` for each inner node in turn the node that each code leads to, ``cell`` the
 cell of each leaf (-1: none), ``n_cells`` how many cells there are.
 
-Reading checks values; kinds and sizes were checked by whoever took the JSON in.
+Reading checks values; kinds and sizes were checked by whoever took the JSON in, against the shapes
+at the end of this module (amounts, names, cells, splits, trees).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MAX_COMPILED = 1 << 16
 
 
 def cells_to(cells: Cells) -> Json:
-    """Cells in the form of a tree. Branches are written in the order of their nodes."""
+    """Return cells in the form of a tree. Branches are written in the order of their nodes."""
     sizes = cells.schema.sizes
     inner = np.flatnonzero(cells.attribute >= 0).tolist()
     branches = [
@@ -66,7 +67,7 @@ def cells_from(
     data: Mapping[str, Any] | Sequence[Cell | Mapping[str, Any]] | None,
     max_nodes: int = MAX_COMPILED,
 ) -> Cells:
-    """Cells from either form; by default one of all rows."""
+    """Return cells from either form; by default one of all rows."""
     if data is None:
         return Cells.everything(schema)
     if not isinstance(data, Mapping):
@@ -92,7 +93,7 @@ def cells_from(
 
 
 def _integer_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
-    """Numbers of a partition; one that is cut off would be another partition."""
+    """Return the numbers of a partition; one that is cut off would be another partition."""
     given = np.asarray(numbers)
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise QuestionError("a partition must be made of integers of 32 bits")
@@ -115,7 +116,7 @@ def _cell_from(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
 def codes_of(
     schema: Schema, attribute: str, values: int | str | Sequence[int | str]
 ) -> tuple[int, ...]:
-    """The codes of some values of an attribute: integers are codes, texts are labels."""
+    """Return the codes of some values of an attribute: integers are codes, texts are labels."""
     listed = (
         list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
     )
@@ -123,7 +124,7 @@ def codes_of(
 
 
 def _code_of(schema: Schema, attribute: str, value: object) -> int:
-    """A code as it is, or the code of a label."""
+    """Return a code as it is, or the code of a label."""
     domain_size(schema, attribute)
     if type(value) is not bool and isinstance(value, Integral):
         return int(value)  # plain: a class of its own could pass for another number later
@@ -140,17 +141,17 @@ def _code_of(schema: Schema, attribute: str, value: object) -> int:
 
 
 def split_to(split: Split) -> Json:
-    """A split of one attribute: the child of each code."""
+    """Return a split of one attribute as JSON: the child of each code."""
     return {"attribute": split.attribute, "branch": list(split.branch)}
 
 
 def split_from(data: Mapping[str, Any]) -> Split:
-    """A split; that it fits the schema is checked where it is used."""
+    """Return the split that JSON describes; that it fits the schema is checked where it is used."""
     return Split(data["attribute"], tuple(data["branch"]))
 
 
 def question_to(question: Question) -> Json:
-    """A question. Partitions of the same cells share them."""
+    """Return a question as JSON. Partitions of the same cells share them."""
     shared: dict[int, int] = {}
     listed: list[Json] = []
     partitions = []
@@ -165,7 +166,10 @@ def question_to(question: Question) -> Json:
 def question_from(
     schema: Schema, cells: Sequence[Any] | None, partitions: Sequence[Mapping[str, Any]] | None
 ) -> Question:
-    """A question; without partitions, the class counts of all cells that are listed."""
+    """Return the question that JSON describes.
+
+    Without partitions, it is about the class counts of all cells that are listed.
+    """
     cells = [None] if cells is None else cells
     compiled: list[Cells] = []
     room = MAX_COMPILED
@@ -190,7 +194,9 @@ def question_from(
 
 
 def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[int]) -> Json:
-    """What is expected of each partition, its numbers in one line, and the handicaps."""
+    """Return what is expected of each partition as JSON, its numbers in one list, and the
+    handicaps.
+    """
     return {
         "expected": [table.reshape(-1).tolist() for table in expected],
         "handicaps": list(handicaps),
@@ -200,7 +206,7 @@ def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[i
 def expected_from(
     question: Question, expected: Sequence[Sequence[int]]
 ) -> list[npt.NDArray[np.int64]]:
-    """The tables that are expected of a question's partitions."""
+    """Return the tables that are expected of a question's partitions."""
     if len(expected) != len(question.partitions):
         raise QuestionError(
             f"expected must hold one list per partition ({len(question.partitions)}), got "
@@ -218,25 +224,28 @@ def expected_from(
 
 
 def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Json:
-    """Candidate splits: listed once, and by their numbers for each cell where cells have lists of
-    their own.
+    """Return candidate splits as JSON.
+
+    Listed once, and by their numbers for each cell where cells have lists of their own.
     """
-    shared = [one for one in candidates if isinstance(one, Split)]
+    shared = [split for split in candidates if isinstance(split, Split)]
     lists = [] if shared else [list(of_cell) for of_cell in candidates]  # type: ignore[arg-type]
     # what is offered twice counts twice
-    distinct = shared or list(dict.fromkeys(one for of_cell in lists for one in of_cell))
-    number = {one: i for i, one in enumerate(distinct)}
+    distinct = shared or list(dict.fromkeys(split for of_cell in lists for split in of_cell))
+    number = {split: i for i, split in enumerate(distinct)}
     return {
-        "splits": [split_to(one) for one in distinct],
-        "candidates": None if shared else [[number[one] for one in of_cell] for of_cell in lists],
+        "splits": [split_to(split) for split in distinct],
+        "candidates": None
+        if shared
+        else [[number[split] for split in of_cell] for of_cell in lists],
     }
 
 
 def candidates_from(
     splits: Sequence[Mapping[str, Any]], candidates: Sequence[Sequence[int]] | None
 ) -> list[Split] | list[list[Split]]:
-    """Candidate splits: one list for all cells, or one per cell."""
-    listed = [split_from(one) for one in splits]
+    """Return candidate splits: one list for all cells, or one per cell."""
+    listed = [split_from(split) for split in splits]
     if candidates is None:
         return listed
     if bad := [i for of_cell in candidates for i in of_cell if not 0 <= i < len(listed)]:
@@ -247,13 +256,15 @@ def candidates_from(
 
 
 def space_to(space: TreeSpace) -> Json:
-    """A space of trees."""
-    splits = {name: [split_to(one) for one in getattr(space, name)] for name in ("inner", "last")}
+    """Return a space of trees as JSON."""
+    splits = {
+        name: [split_to(split) for split in getattr(space, name)] for name in ("inner", "last")
+    }
     return {"depth": space.depth, **splits, "split": space.split, "keep": space.keep}
 
 
 def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
-    """A space of trees; by default with all splits."""
+    """Return the space of trees that JSON describes; by default with all splits."""
     inner, last = (
         None if data.get(name) is None else tuple(split_from(one) for one in data[name])
         for name in ("inner", "last")
@@ -263,12 +274,12 @@ def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
 
 
 def score_to(score: RowScore) -> Json:
-    """A score of rows."""
+    """Return a score of rows as JSON."""
     return {"by": score.by, "score": score.table.tolist()}
 
 
 def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore:
-    """A score of rows."""
+    """Return the score of rows that JSON describes."""
     if by is not None:
         domain_size(schema, by)
     try:
@@ -279,12 +290,12 @@ def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore
 
 
 def trees_to(trees: Sequence[Tree]) -> list[Json]:
-    """Released trees of scores."""
+    """Return released trees of scores as JSON."""
     return [tree_to(tree) for tree in trees]
 
 
 def trees_from(schema: Schema, data: Sequence[Mapping[str, Any]]) -> list[Tree]:
-    """Released trees of scores."""
+    """Return the released trees of scores that JSON describes."""
     try:
         return [
             tree_from(schema, dict(tree), number, LARGEST_SCORE, "scores")
@@ -294,7 +305,7 @@ def trees_from(schema: Schema, data: Sequence[Mapping[str, Any]]) -> list[Tree]:
         raise QuestionError(str(problem)) from None
 
 
-# Shapes of the parts that queries share: amounts, names, cells, splits, trees.
+# -- shapes --
 
 #: Most nodes of one partition, and of all in one request.
 MAX_REQUEST_NODES = 1 << 18

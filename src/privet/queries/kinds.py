@@ -1,4 +1,4 @@
-"""The three kinds of release. Every query is one of them.
+"""Release exact numbers in one of three ways. Every query has one of these kinds.
 
 A kind owns what privacy rests on: the sensitivity, the cost in both currencies, the noise, and
 what comes out. A query only says which exact numbers it needs, and which bound holds for them.
@@ -9,6 +9,9 @@ All costs are for neighbours that differ in one row, added or removed.
 | :class:`Measures` | integer tables | the tables with noise | bounds | epsilon or rho |
 | :class:`Selects` | integer scores | the number of a good candidate | range of scores | epsilon |
 | :class:`Draws` | contingency tables | a labelled tree | 1 per row | epsilon |
+
+A :class:`Price` is what a query is asked for: an exact epsilon or rho, or nothing at all of a
+public table.
 """
 
 from __future__ import annotations
@@ -37,9 +40,6 @@ if TYPE_CHECKING:
     from privet.tables.counting.marginals import Marginals
 
 
-# What a query is asked for: an epsilon or a rho, exact, or nothing at all of a public table.
-
-
 @dataclass(frozen=True)
 class Price:
     """An amount for one row added or removed. ``exactly``: no noise, for tables that are public."""
@@ -52,7 +52,7 @@ class Price:
     def of(
         cls, epsilon: Number | None = None, rho: Number | None = None, *, public: bool = False
     ) -> Price:
-        """The price that a person gives; infinity is refused unless the table is public."""
+        """Return the price that a person gives; infinity is refused unless the table is public."""
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
         if rho is not None:
@@ -63,11 +63,11 @@ class Price:
         return cls(parse_epsilon("epsilon", epsilon))
 
     def to_json(self) -> dict[str, str]:
-        """As it stands in the body of a request."""
+        """Return the price as it stands in the body of a request."""
         return {self.unit: str(self.amount)}
 
     def in_epsilon(self) -> Fraction:
-        """The amount, for what can be paid in epsilon only."""
+        """Return the amount of epsilon; raise for a price in rho."""
         if self.unit != "epsilon":
             raise ParameterError("give epsilon: this query cannot be paid in rho")
         return self.amount
@@ -87,7 +87,7 @@ class Kind(ABC, Generic[Exact, Released]):
 
     @abstractmethod
     def cost(self, price: Price) -> Cost:
-        """What the release costs; raises where this kind cannot be had for the price."""
+        """Return what the release costs; raise where this kind cannot be had for the price."""
 
     @abstractmethod
     def release(self, exact: Exact, price: Price, bits: Bits) -> Released:
@@ -96,7 +96,7 @@ class Kind(ABC, Generic[Exact, Released]):
 
 @dataclass(frozen=True)
 class Noisy:
-    """Tables that a mechanism has let out. ``spread`` is the Laplace scale or the Gaussian
+    """Tables that a mechanism has released. ``spread`` is the Laplace scale or the Gaussian
     variance.
     """
 
@@ -120,16 +120,16 @@ class Measures(Kind[Sequence[Ints], Noisy]):
 
     @property
     def sensitivity(self) -> int:
-        """In L1."""
+        """The sensitivity in L1."""
         return sum(self.bounds)
 
     @property
     def squared_sensitivity(self) -> int:
-        """In L2, squared."""
+        """The sensitivity in L2, squared."""
         return sum(bound**2 for bound in self.bounds)
 
     def spread(self, price: Price) -> Fraction:
-        """The Laplace scale or the Gaussian variance."""
+        """Return the Laplace scale or the Gaussian variance."""
         if price.unit == "epsilon":
             return Fraction(self.sensitivity) / price.amount
         return Fraction(self.squared_sensitivity) / (2 * price.amount)
@@ -172,7 +172,7 @@ class SharesNoise(Kind[Sequence[Ints], Noisy]):
     parties: int
 
     def spread(self, price: Price) -> Fraction:
-        """The Laplace scale of the sum."""
+        """Return the Laplace scale of the sum."""
         return Fraction(self.sensitivity) / price.in_epsilon()
 
     def cost(self, price: Price) -> Cost:

@@ -1,4 +1,4 @@
-"""Shapes of JSON: what may stand in a query's body, with bounds, and the same as JSON Schema.
+"""Check the shape of JSON: what may stand in a query's body, with bounds, and as JSON Schema.
 
 A shape checks a value that was parsed from JSON and says what is wrong with the first part that
 does not fit. What came is not repeated: a client may have sent what it should not.
@@ -17,7 +17,7 @@ from privet.errors import ParameterError
 
 
 class ShapeError(ParameterError):
-    """A body that is not what it may be. Carries where, and what is allowed there."""
+    """A body does not have the shape that is allowed. Carries where, and what is allowed there."""
 
     def __init__(self, where: str, what: str) -> None:
         self.where, self.what = where, what
@@ -203,10 +203,10 @@ class Field:
 
     @property
     def schema(self) -> Json:
-        told = self.shape.schema
+        schema = self.shape.schema
         if self.nullable:
-            told = {"anyOf": [told, {"type": "null"}]}
-        return {**told, "description": self.description} if self.description else told
+            schema = {"anyOf": [schema, {"type": "null"}]}
+        return {**schema, "description": self.description} if self.description else schema
 
 
 @dataclass(frozen=True)
@@ -219,17 +219,17 @@ class Fields:
 
     @property
     def schema(self) -> Json:
-        told: Json = {
+        schema: Json = {
             "type": "object",
-            "properties": {name: one.schema for name, one in self.of.items()},
-            "required": [name for name, one in self.of.items() if one.required],
+            "properties": {name: part.schema for name, part in self.of.items()},
+            "required": [name for name, part in self.of.items() if part.required],
             "additionalProperties": False,
         }
         if self.description:
-            told["description"] = self.description
+            schema["description"] = self.description
         if self.examples:
-            told["examples"] = list(self.examples)
-        return told
+            schema["examples"] = list(self.examples)
+        return schema
 
     def check(self, value: Any, where: str) -> None:
         if type(value) is not dict:
@@ -239,9 +239,9 @@ class Fields:
                 close = difflib.get_close_matches(str(name)[:100], self.of, 1)
                 meant = f"; did you mean {close[0]!r}?" if close else ""
                 _refuse(f"{where}.{name[:100]}", f"is not known here{meant}")
-        for name, one in self.of.items():
+        for name, part in self.of.items():
             if name not in value:
-                if one.required:
+                if part.required:
                     _refuse(f"{where}.{name}", "is required")
-            elif value[name] is not None or not one.nullable:
-                one.shape.check(value[name], f"{where}.{name}")
+            elif value[name] is not None or not part.nullable:
+                part.shape.check(value[name], f"{where}.{name}")

@@ -1,4 +1,4 @@
-"""ShareCounts: class counts with a share of the noise, for secure aggregation only."""
+"""Count rows with one party's share of the noise, for secure aggregation only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Size: the noisy number of rows."""
+"""Count all rows, with noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums: the noisy sum over each cell of a bounded score of the rows."""
+"""Sum a bounded score of the rows over each cell, with noise."""
 
 from __future__ import annotations
 

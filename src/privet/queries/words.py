@@ -1,4 +1,7 @@
-"""What queries ask about, in the schema's labels: for ledgers and pages. Public facts only."""
+"""Spell out what queries ask about, in the schema's labels. Public facts only.
+
+The words are for ledgers and pages.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,24 @@ MAX_SPELLED_NODES = 200
 
 
 def spell_cells(cells: Cells) -> str:
-    """Some cells, such as ``form = complete; form = foster``."""
+    """Return some cells in words, such as ``form = complete; form = foster``."""
     if len(cells) > MOST or len(cells.attribute) > MAX_SPELLED_NODES:
         return f"{len(cells)} cells"
     leaves = cells.cell[cells.cell >= 0]
     if len(leaves) > len(np.unique(leaves)):  # one path does not tell all of such a cell
         return f"{len(cells)} cells"
-    told = [cell.describe(cells.schema) for cell in cells]
-    return "all rows" if told == ["everything"] else "; ".join(told)
+    described = [cell.describe(cells.schema) for cell in cells]
+    return "all rows" if described == ["everything"] else "; ".join(described)
 
 
 def spell_partition(partition: Partition) -> str:
-    """The cells of a partition, and by what they are split further."""
+    """Return the cells of a partition, and by what they are split further."""
     by = "" if partition.by is None else f" by {partition.by}"
     return f"{spell_cells(partition.cells)}{by}"
 
 
 def spell_question(question: Question) -> str:
-    """All partitions of a question, in brackets where there are several."""
+    """Return all partitions of a question, in brackets where there are several."""
     parts = question.partitions
     if len(parts) == 1:
         return spell_partition(parts[0])
@@ -42,7 +45,7 @@ def spell_question(question: Question) -> str:
 
 
 def spell_splits(splits: Iterable[Split]) -> str:
-    """The attributes of some splits, with how many of each there are."""
+    """Return the attributes of some splits, with how many of each there are."""
     times: dict[str, int] = {}
     for split in splits:
         times[split.attribute] = times.get(split.attribute, 0) + 1
@@ -50,7 +53,7 @@ def spell_splits(splits: Iterable[Split]) -> str:
 
 
 def spell_models(models: Sequence[Model]) -> str:
-    """Some models, by learner and release."""
+    """Return the names of some models, by learner and release."""
     return first_of(
         f"{model.learner} ({len(model.trees)} tree{'s' if len(model.trees) > 1 else ''}"
         f"{f', release {model.privacy.display_name}' if model.privacy.display_name else ''})"
@@ -59,6 +62,6 @@ def spell_models(models: Sequence[Model]) -> str:
 
 
 def first_of(texts: Iterable[str]) -> str:
-    """A list in words that breaks off where it gets long."""
+    """Return a list in words that breaks off where it gets long."""
     listed = list(texts)
     return ", ".join([*listed[:MOST], "…"] if len(listed) > MOST else listed)

@@ -1,5 +1,6 @@
-"""What every source of exact counts is. Nothing in here, or below here, leaves the trust boundary
-unnoised.
+"""Define what every table and every source of exact counts can do.
+
+Nothing in here, or below here, leaves the trust boundary unnoised.
 """
 
 from __future__ import annotations
@@ -23,20 +24,22 @@ class CountSource(Protocol):
     """Exact counts of one table under one schema."""
 
     def rows(self) -> Iterator[WeightedRows]:
-        """The encoded rows, block by block, for what stays inside the boundary."""
+        """Return the encoded rows, block by block, for what stays inside the boundary."""
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[CountSource]:
-        """The rows in disjoint parts, drawn independently at random from a secret key; a person's
-        rows stay together.
+        """Return the rows in disjoint parts.
+
+        Parts are drawn independently at random from a secret key; a person's rows stay together.
         """
 
     def count(self, question: Question) -> Tables:
-        """One count table per partition, of the partition's shape. Reads one snapshot of the
-        table.
+        """Return one count table per partition, of the partition's shape.
+
+        Reads one snapshot of the table.
         """
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Inside this block all questions see the same rows."""
+        """Let all questions inside this block see the same rows."""
 
 
 class Table(Protocol):
@@ -48,19 +51,24 @@ class Table(Protocol):
 
     def check_structure(self, schema: Schema) -> None:
         """Raise :class:`~privet.errors.SchemaMismatch` where columns are absent or cannot match.
+
         Looks at no row.
         """
 
     def check_reachable(self) -> None:
-        """Raise :class:`~privet.errors.TableError` where the table cannot be reached now. Looks at
-        no row.
+        """Raise :class:`~privet.errors.TableError` where the table cannot be reached now.
+
+        Looks at no row.
         """
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        """How the table fails to fit. For the owner: the answer depends on the rows."""
+        """Return how the table fails to fit.
+
+        For the owner: the answer depends on the rows.
+        """
 
     def source(self, schema: Schema) -> CountSource:
-        """Its exact counts under this schema."""
+        """Return its exact counts under this schema."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +80,7 @@ class Division:
 
 
 def split_tables(question: Question, flat: npt.NDArray[np.int64]) -> Tables:
-    """One table per partition from all counts in a row."""
+    """Return one table per partition from all counts in a row."""
     ends = np.cumsum([partition.entries for partition in question.partitions])
     parts = np.split(flat, ends[:-1])
     return [
@@ -82,8 +90,9 @@ def split_tables(question: Question, flat: npt.NDArray[np.int64]) -> Tables:
 
 
 def check_totals(tables: Tables, uncovered: Sequence[int], rows: int) -> None:
-    """Every partition must count every row once, in a cell or outside of all cells. Catches a wrong
-    translation.
+    """Raise unless every partition counts every row once, in a cell or outside of all cells.
+
+    Catches a wrong translation.
     """
     if any(
         int(table.sum()) + outside != rows for table, outside in zip(tables, uncovered, strict=True)

@@ -1,4 +1,4 @@
-"""CSV files, read so that one line never changes how another is read.
+"""Read CSV files so that one line never changes how another is read.
 
 A usual CSV reader guesses its dialect from rows, and an unclosed quote makes it swallow the lines
 that follow. Adding one row could then move many others, and the sensitivity that all noise is
@@ -29,8 +29,9 @@ BoundSQL = tuple[str, dict[str, Any]]
 
 
 def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
-    """The table, and a question whether some line is no record, each as SQL with its bound
-    values.
+    """Return the table, and a test whether some line is no record.
+
+    Each is SQL with its bound values.
     """
     delim, names = _read_header(path)
     d = re.escape(delim)
@@ -64,7 +65,7 @@ def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
 
 
 def _lines_expression(*, ignore_errors: bool) -> str:
-    """The lines below the header. No quotes, no separator: a line is one field."""
+    """Return the lines below the header. No quotes, no separator: a line is one field."""
     options = (
         "auto_detect = false, header = false, skip = 1, delim = $unused, quote = '', escape = '', "
         "new_line = '\\n', "
@@ -75,7 +76,7 @@ def _lines_expression(*, ignore_errors: bool) -> str:
 
 
 def _unquote_expression(position: int) -> str:
-    """A field without its quotes; nothing at all is null."""
+    """Return a field without its quotes; nothing at all is null."""
     field = f"f[{position}]"
     unquoted = f"replace({field}[2:-2], '\"\"', '\"')"
     return (
@@ -85,7 +86,7 @@ def _unquote_expression(position: int) -> str:
 
 
 def _read_header(path: Path) -> tuple[str, list[str]]:
-    """The separator that cuts the header line into most names, and the names."""
+    """Return the separator that cuts the header line into most names, and the names."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return header_of(file.readline(1 << 20), str(path))
@@ -94,7 +95,7 @@ def _read_header(path: Path) -> tuple[str, list[str]]:
 
 
 def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
-    """The same, from the first line of a file or stream."""
+    """Return separator and names, from the first line of a file or stream."""
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
         cuts = {delim: next(csv.reader([text], delimiter=delim), []) for delim in ",;\t|"}
@@ -110,8 +111,9 @@ def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
 
 
 def fields_of(line: str, delim: str) -> list[str | None]:
-    """The fields of one line, as the table has them: for lines that come one by one. Nothing at all
-    is None.
+    """Return the fields of one line, as the table has them: for lines that come one by one.
+
+    Nothing at all is None.
     """
     field = _FIELD.format(d=re.escape(delim))
     cut = (

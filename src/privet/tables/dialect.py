@@ -1,4 +1,4 @@
-"""Encoding in SQL: column values to codes, with every name quoted and every value bound.
+"""Encode column values in SQL, with every name quoted and every value bound.
 
 The statements are built from a schema, never from text of an analyst. Parameters are named
 ``$name``.
@@ -21,7 +21,7 @@ MAX_SEARCHED = 32
 
 
 def quote_identifier(name: str) -> str:
-    """A name as an SQL identifier, whatever characters it has."""
+    """Return a name as an SQL identifier, whatever characters it has."""
     if not name or "\x00" in name:
         raise ParameterError(f"a column or table name must be text without NUL, got {name!r}")
     return '"' + name.replace('"', '""') + '"'
@@ -36,7 +36,7 @@ class Statement:
     joins: list[str] = field(default_factory=list)
 
     def bind(self, name: str, value: Any) -> str:
-        """Bind a value; the text that stands for it."""
+        """Bind a value, and return the text that stands for it."""
         self.parameters[name] = value
         return f"${name}"
 
@@ -44,8 +44,9 @@ class Statement:
 def code_expression(
     statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
 ) -> str:
-    """The code of a column's value, as :mod:`privet.domain.encode.rows` would give it. ``name`` is
-    unique in the statement.
+    """Return the code of a column's value, as :mod:`privet.domain.encode.rows` would give it.
+
+    ``name`` is unique in the statement.
     """
     if isinstance(attribute, Numeric):
         return _numeric_code_expression(
@@ -57,16 +58,17 @@ def code_expression(
 def place_expression(
     statement: Statement, lookup: Mapping[Any, int], column: str, kind: ValueKind, name: str
 ) -> str:
-    """The place (from 1) of a column's value among those that are looked up; null where it is none
-    of them.
+    """Return the place (from 1) of a column's value among those that are looked up; null where it
+    is none of them.
     """
     listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_sql_type_of(kind)}[])"
     return f"list_position({listed}, {_comparable_expression(column, kind)})"
 
 
 def _comparable_expression(column: str, kind: ValueKind) -> str:
-    """A column's value to be compared. A collation would let one row match two values, and count
-    twice.
+    """Return a column's value to be compared.
+
+    A collation would let one row match two values, and count twice.
     """
     return f"CAST(t.{quote_identifier(column)} AS {_sql_type_of(kind)})" + (
         ' COLLATE "binary"' if kind == "text" else ""
@@ -113,14 +115,15 @@ def _categorical_code_expression(
 
 
 def text_number(column: str) -> str:
-    """A text column as numbers; null where it spells none. DuckDB alone would take 1_000 for
-    one.
+    """Return a text column as numbers; null where it spells none.
+
+    DuckDB alone would take 1_000 for one.
     """
     return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
 
 
 def number_of(column: str, kind: ValueKind) -> str:
-    """A column as numbers."""
+    """Return a column as numbers."""
     if kind == "text":
         return text_number(column)
     return (
@@ -165,36 +168,37 @@ def _numeric_code_expression(
 
 
 def code_type(attribute: Attribute) -> str:
-    """The SQL type of an attribute's codes."""
+    """Return the SQL type of an attribute's codes."""
     return {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}[attribute.dtype.itemsize]
 
 
 def make_with_clause(tables: list[str]) -> str:
-    """The WITH clause of a statement."""
+    """Return the WITH clause of a statement."""
     return f"WITH {', '.join(tables)} " if tables else ""
 
 
 def structure_problems(
     schema: Schema, kinds: Mapping[str, ValueKind | None], fractions: Container[str]
 ) -> list[tuple[str, What]]:
-    """Columns that are absent or cannot match, by what the columns of a table hold; ``fractions``
-    are those of floating point.
+    """Return the columns that are absent or cannot match.
+
+    Judged by what the columns of a table hold; ``fractions`` are those of floating point.
     """
     person = [] if schema.person is None else [schema.person]
-    found: list[tuple[str, What]] = []
+    problems: list[tuple[str, What]] = []
     for column in (*schema.names, schema.target, *person):
         if column not in kinds:
-            found.append((column, "absent"))
+            problems.append((column, "absent"))
         elif column == schema.person:
             if column in fractions:  # two large identifiers may have become one
-                found.append((column, "identity"))
+                problems.append((column, "identity"))
         elif kinds[column] is None:
-            found.append((column, "dtype"))
-    return found
+            problems.append((column, "dtype"))
+    return problems
 
 
 def used_codes(question: Question) -> list[str]:
-    """The code columns that a question looks at."""
+    """Return the code columns that a question looks at."""
     used = {a for partition in question.partitions for a in partition.cells.used}
     used |= {
         question.schema.index(partition.by)

@@ -1,9 +1,8 @@
-"""Rows grouped by some columns, with the values of another column counted in each group. Exact, and
-for the owner alone.
+"""Group rows that agree in some columns, and count the values of another column in each group.
 
-DuckDB groups files and its own databases; a PostgreSQL server groups its table itself, and the
-groups stream into DuckDB. What Python sees are three arrays of whole numbers. Names of groups and
-values stay in DuckDB until they are looked up.
+The counts are exact, and for the owner alone. DuckDB groups files and its own databases; a
+PostgreSQL server groups its table itself, and the groups stream into DuckDB. What Python sees are
+three arrays of integers. Names of groups and values stay in DuckDB until they are looked up.
 """
 
 from __future__ import annotations
@@ -38,8 +37,9 @@ _NUMBERED = '"temp"."main"."privet_numbered"'
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """The equivalence classes of a table: rows that agree in all quasi-identifiers. Null is a value
-    like any other.
+    """The equivalence classes of a table: rows that agree in all quasi-identifiers.
+
+    Null is a value like any other.
 
     Classes are numbered from 0 in the order of their quasi-identifiers, values of the sensitive
     column in their own order: numbers by size, text bytewise, null last.
@@ -58,24 +58,25 @@ class EquivalenceClasses:
     _cursor: duckdb.DuckDBPyConnection
 
     def counts(self) -> tuple[Ints, Ints, Ints]:
-        """A class, a value that occurs in it, and in how many of its rows: three arrays, with each
-        pair once.
+        """Return a class, a value that occurs in it, and in how many of its rows.
+
+        Three arrays, with each pair once.
         """
-        found = execute(
+        counts = execute(
             self._cursor, f"SELECT class, code, n FROM {_NUMBERED}", {}, self.name
         ).fetchnumpy()
         classes, codes, rows = (
-            np.asarray(found[column], dtype=np.int64) for column in ("class", "code", "n")
+            np.asarray(counts[column], dtype=np.int64) for column in ("class", "code", "n")
         )
         return classes, codes, rows
 
     def names(self, classes: Iterable[int]) -> dict[int, tuple[str | None, ...]]:
-        """The quasi-identifiers of some classes, as text."""
+        """Return the quasi-identifiers of some classes, as text."""
         columns = ", ".join(f"any_value(CAST(q{i} AS VARCHAR))" for i in range(len(self.quasi)))
         return {number: tuple(texts) for number, *texts in self._look_up("class", columns, classes)}
 
     def values(self, codes: Iterable[int]) -> dict[int, str | None]:
-        """Some values of the sensitive column, as text."""
+        """Return some values of the sensitive column, as text."""
         text = "any_value(CAST(s AS VARCHAR))"
         return dict(
             self._look_up(
@@ -130,15 +131,15 @@ def equivalence_classes(
 
 
 def _check_columns(name: str, columns: list[str], quasi: Sequence[str], sensitive: str) -> None:
-    there = f"the columns of {name} are {', '.join(columns)}"
+    hint = f"the columns of {name} are {', '.join(columns)}"
     if not quasi:
-        raise ParameterError(f"quasi must name at least one column, got none; {there}")
+        raise ParameterError(f"quasi must name at least one column, got none; {hint}")
     if twice := [column for i, column in enumerate(quasi) if column in quasi[:i]]:
         raise ParameterError(f"quasi must name each column once, got {twice[0]!r} twice")
     for parameter, given in (*(("quasi", column) for column in quasi), ("sensitive", sensitive)):
         if given not in columns:
             raise ParameterError(
-                f"{parameter} must name a column of the table, got {given!r}; {there}"
+                f"{parameter} must name a column of the table, got {given!r}; {hint}"
             )
     if sensitive in quasi:
         raise ParameterError(
@@ -151,8 +152,9 @@ def _check_columns(name: str, columns: list[str], quasi: Sequence[str], sensitiv
 def _counted(
     table: DuckDBTable | PostgresTable, columns: list[str]
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A cursor with the table of counts: the columns as q0, q1, ... and s, and the number of rows
-    that agree in all of them.
+    """Open a cursor with the table of counts.
+
+    It has the columns as q0, q1, ... and s, and the number of rows that agree in all of them.
     """
     aliases = [*(f"q{i}" for i in range(len(columns) - 1)), "s"]
     if isinstance(table, DuckDBTable):
@@ -250,7 +252,7 @@ def _check_numbers(cursor: duckdb.DuckDBPyConnection, name: str, sensitive: str)
 
 
 def _value_expression(table: DuckDBTable, column: str) -> str:
-    """A column as it is grouped by; text is compared as it is, whatever collation the column
+    """Return a column as it is grouped by; text is compared as it is, whatever collation the column
     has.
     """
     text = duckdb_kind_of(table.columns[column]) == "text"
@@ -262,7 +264,7 @@ def _value_expression(table: DuckDBTable, column: str) -> str:
 
 
 def _text_expression(column: str, sql_type: str) -> str:
-    """A column of a server as text, such that equal values have equal texts."""
+    """Return a column of a server as text, such that equal values have equal texts."""
     value = f"t.{quote_identifier(column)}"
     if sql_type == "numeric":
         value = f"({number_expression(column, sql_type)})"

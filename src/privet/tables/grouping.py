@@ -1,10 +1,13 @@
-"""A question as entry numbers: one statement, and one pass over the rows, for a whole level or
-forest.
+"""Count a whole level or forest in one SQL statement, with one pass over the rows.
 
 The entries of all count tables are numbered in a row. A row of the table falls into one entry of
 each partition: nested CASE expressions find the cell, arithmetic the entry. The numbers of a row
 are unnested from an array, and counted. Engines differ in how they unnest, and in what keeps them
 from computing a cell several times; the expressions are the same.
+
+Where a question is too large for one statement, rows are grouped by their codes.
+:class:`MixedRadix` holds several small codes as few large numbers, so that a database groups by
+them fast and sends little.
 """
 
 from __future__ import annotations
@@ -28,8 +31,9 @@ _MAX_CASE_DEPTH = 32
 
 
 class Cases:
-    """A question in nested CASE expressions. Each partition has one cell more than asked, for the
-    rows outside of all cells.
+    """A question in nested CASE expressions.
+
+    Each partition has one cell more than asked, for the rows outside of all cells.
     """
 
     def __init__(self, question: Question) -> None:
@@ -58,8 +62,9 @@ class Cases:
         return self.nodes <= _MAX_CASE_NODES and self.depth <= _MAX_CASE_DEPTH
 
     def cells(self) -> list[str]:
-        """What is selected of the encoded rows, besides the class: the cell in each tree, and the
-        codes that split cells further.
+        """Return what is selected of the encoded rows, besides the class.
+
+        The cell in each tree, and the codes that split cells further.
         """
         schema, by = (
             self._question.schema,
@@ -69,8 +74,9 @@ class Cases:
         return columns + [f"c{schema.index(name)}" for name in by if name is not None]
 
     def entries(self) -> list[str]:
-        """The entry numbers of a row from its cells, its codes and its class. The last number
-        counts all rows.
+        """Return the entry numbers of a row from its cells, its codes and its class.
+
+        The last number counts all rows.
         """
         names = {id(cells): f"w{t}" for t, cells in enumerate(self._trees)}
         schema, entries = self._question.schema, []
@@ -85,7 +91,7 @@ class Cases:
         return [*entries, str(self._starts[-1])]
 
     def statement(self, encoded: str) -> str:
-        """The one statement with which PostgreSQL answers the question: entry numbers and
+        """Return the one statement with which PostgreSQL answers the question: entry numbers and
         counts.
         """
         routed = f"SELECT {', '.join([*self.cells(), 'y'])} FROM ({encoded}) AS k {POSTGRES_FENCE}"
@@ -95,8 +101,9 @@ class Cases:
         return f"SELECT entry, count(*) AS n FROM ({numbered}) AS u GROUP BY entry"
 
     def tables(self, answer: Iterable[list[tuple[Any, ...]] | npt.NDArray[np.int64]]) -> Tables:
-        """The count tables from the statement's answer, which comes in blocks: rows of two, or
-        anything that is an array of such rows.
+        """Return the count tables from the statement's answer.
+
+        It comes in blocks: rows of two, or anything that is an array of such rows.
         """
         flat = np.zeros(self._starts[-1] + 1, dtype=np.int64)
         for block in answer:
@@ -119,7 +126,7 @@ class Cases:
 
 
 def _route_expression(cells: Cells, node: int = 0) -> str:
-    """The cell of a row; one past the last for a row outside of all cells."""
+    """Return the cell of a row; one past the last for a row outside of all cells."""
     a = int(cells.attribute[node])
     if a < 0:
         return str(int(cells.cell[node]) if cells.cell[node] >= 0 else len(cells))
@@ -152,8 +159,7 @@ def _route_expression(cells: Cells, node: int = 0) -> str:
     return f"CASE {' '.join(tests)} ELSE {_route_expression(cells, most)} END"
 
 
-# Several small codes as few large numbers, so that a database groups by them fast and sends
-# little.
+# -- several small codes as few large numbers --
 
 _MOST = 1 << 62  # what a signed 64-bit number holds without care
 
@@ -175,7 +181,7 @@ class MixedRadix:
             self._numbers[-1].append(name)
 
     def expressions(self, zero: str = "0::int8") -> list[str]:
-        """The numbers, in SQL; ``zero`` is how the database writes a zero of 64 bits."""
+        """Return the numbers, in SQL; ``zero`` is how the database writes a zero of 64 bits."""
         out = []
         for names in self._numbers:
             number = zero
@@ -185,7 +191,7 @@ class MixedRadix:
         return out
 
     def columns(self, numbers: Sequence[npt.NDArray[np.int64]]) -> dict[str, npt.NDArray[np.int64]]:
-        """The columns back from the numbers."""
+        """Return the columns back from the numbers."""
         out = {}
         for names, number in zip(self._numbers, numbers, strict=True):
             rest = number
@@ -209,7 +215,7 @@ class CodeRadix(MixedRadix):
     def rows(
         self, numbers: Sequence[npt.NDArray[np.int64]], weights: npt.NDArray[np.int64]
     ) -> WeightedRows:
-        """Groups of equal rows from their numbers; codes of other attributes are zero."""
+        """Return groups of equal rows from their numbers; codes of other attributes are zero."""
         columns = self.columns(numbers)
         codes = np.zeros((self._width, len(weights)), dtype=np.uint16)
         for a in range(self._width):

@@ -1,4 +1,4 @@
-"""Counts from a data frame: a matrix of small integers in memory."""
+"""Count the rows of a data frame, held as a matrix of small integers in memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MemoryTable:
         check_structure(schema, self._table, self._y)
 
     def check_reachable(self) -> None:
-        """It is in this process."""
+        """Do nothing: the table is in this process."""
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         return find_problems(schema, self._table, self._y)
@@ -122,7 +122,7 @@ def _encode_matrix(schema: Schema, encoded: Encoded) -> _Matrix:
 
 
 def _compact(matrix: npt.NDArray[Any], keep: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """The columns to keep, moved to the front of the memory that the matrix has."""
+    """Return the columns to keep, moved to the front of the memory that the matrix has."""
     n_kept = int(np.count_nonzero(keep))
     flat = matrix.reshape(-1)
     for number, line in enumerate(matrix):

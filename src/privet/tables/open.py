@@ -1,4 +1,4 @@
-"""``open_table``: the right kind of table for what the owner has."""
+"""Open the right kind of table for what the owner has."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ _POSTGRES = ("postgresql", "postgres")
 
 
 def open_table(table: object, y: object = None) -> Table:
-    """A table to count: a data frame (with its labels in ``y``, if they are not in it), or where
-    the rows are.
+    """Open a table to count.
+
+    A data frame (with its labels in ``y``, if they are not in it), or where the rows are.
 
     ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path;
     four slashes for an absolute one),
@@ -57,10 +58,10 @@ def open_table(table: object, y: object = None) -> Table:
     # One file has one name, however it is reached: a ledger knows tables by their names.
     try:
         path = Path(place).resolve()
-        there = path.is_file()
+        exists = path.is_file()
     except (OSError, ValueError):  # a name that is too long, or that no file can have
-        there = False
-    if not there:
+        exists = False
+    if not exists:
         raise TableError(f"no file {_hide_password(place)}; a table is {_SUPPORTED}")
     if any(character in str(path) for character in "*?["):
         raise TableError(
@@ -78,8 +79,9 @@ def open_table(table: object, y: object = None) -> Table:
 
 
 def read_public(place: str) -> Any:
-    """All rows of a *public* table, as a pandas DataFrame, read as they are counted: a CSV file as
-    text.
+    """Read all rows of a *public* table, as a pandas DataFrame.
+
+    They are read as they are counted: a CSV file as text.
     """
     import pandas as pd
 
@@ -87,8 +89,9 @@ def read_public(place: str) -> Any:
 
 
 def read_blocks(place: str, vectors: int = 50) -> Iterator[Any]:
-    """The rows of a table that the caller may see, block by block, as pandas DataFrames (an empty
-    one for no rows).
+    """Read the rows of a table that the caller may see, block by block.
+
+    Blocks are pandas DataFrames (an empty one for no rows).
     """
     table = open_table(place)
     if isinstance(table, PostgresTable):
@@ -120,7 +123,8 @@ def _open_database(url: str) -> DuckDBTable | PostgresTable:
 
 
 def _hide_password(place: str) -> str:
-    """What was given, fit for a message: a URL that is written wrongly may still hold a
-    password.
+    """Return what was given, fit for a message.
+
+    A URL that is written wrongly may still hold a password.
     """
     return re.sub(r"^(\w{2,}:/+).*@", r"\1...@", place)

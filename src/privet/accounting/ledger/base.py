@@ -1,4 +1,4 @@
-"""What every ledger does.
+"""Define what every ledger does, and how a charge fits its caps.
 
 A ledger knows accounts. Each data set has a cap of its own over all its analysts, so that colluding
 analysts together cannot pass it; an analyst may have a cap as well. A charge must fit into both,
@@ -6,12 +6,14 @@ exactly: amounts are rationals, so the last unit can be spent and not one more.
 
 A charge may carry the key of the request that it pays for. The same key pays once: charging again
 gives the first entry. The answer that was paid for can be recorded with it, once, so that a request
-that is sent again gets the answer that it got before.
+that is sent again gets the answer that it got before. :class:`KeyedLedger` is a ledger as one
+request sees it.
 
 A fit asks many questions. It reserves what they may cost together, under a key, charges each
 question to that reservation, and closes it (:mod:`~privet.accounting.ledger.reservations`). What is
 committed of an account is what was charged to it and what open reservations can still charge:
-nobody else can spend that."""
+nobody else can spend that.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,18 @@ class Ledger(Protocol):
         """64 hexadecimal digits, drawn when the ledger was made."""
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
-        """Set the cap of a data set, or of one analyst on it. The unit of a data set's cap is fixed
-        by the first one.
+        """Set the cap of a data set, or of one analyst on it.
+
+        The unit of a data set's cap is fixed by the first one.
         """
 
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
-        """Set the cap of a data set unless it has one, in one step; the cap that it has then."""
+        """Set the cap of a data set unless it has one, in one step; return the cap that it has
+        then.
+        """
 
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
-        """The cap, where there is one."""
+        """Return the cap, where there is one."""
 
     def charge(
         self,
@@ -125,18 +130,19 @@ class Ledger(Protocol):
         """
 
     def reservation(self, analyst: str, key: str) -> Reservation | None:
-        """The analyst's reservation of this key, open or closed."""
+        """Return the analyst's reservation of this key, open or closed."""
 
     def reservations(
         self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
     ) -> list[Reservation]:
-        """The reservations, oldest first."""
+        """Return the reservations, oldest first."""
 
     def close_reservation(
         self, analyst: str, key: str, *, why: str = "done", model: str = ""
     ) -> Reservation:
-        """End a reservation for good, so that others can spend what is left of it. What was charged
-        stays charged. Closing it again for the same reason changes nothing.
+        """End a reservation for good, so that others can spend what is left of it.
+
+        What was charged stays charged. Closing it again for the same reason changes nothing.
 
         Args:
             analyst: whom it belongs to.
@@ -157,61 +163,63 @@ class Ledger(Protocol):
         """
 
     def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
-        """What was charged and what open reservations can still charge, of one analyst or of all,
-        in the unit of the data set's cap.
+        """Return what was charged and what open reservations can still charge.
+
+        Of one analyst or of all, in the unit of the data set's cap.
         """
 
     def facts(self, dataset: str) -> tuple[str, int] | None:
-        """The neighbours and rows per person of the first charge or reservation that stated
+        """Return the neighbours and rows per person of the first charge or reservation that stated
         them.
         """
 
     def charged(self, analyst: str, key: str) -> Entry | None:
-        """What was charged under this key of the analyst."""
+        """Return what was charged under this key of the analyst."""
 
     def record(self, number: int, answer: bytes) -> bytes:
-        """Keep the answer that a charge paid for, durably, unless there is one; the answer that is
-        kept then.
+        """Keep the answer that a charge paid for, durably, unless there is one.
+
+        Returns the answer that is kept then.
         """
 
     def answer(self, number: int) -> bytes | None:
-        """The answer that was recorded for a charge."""
+        """Return the answer that was recorded for a charge."""
 
     def spent(self, dataset: str, analyst: str | None = None) -> Cost:
-        """What was spent on a data set, by one analyst or by all."""
+        """Return what was spent on a data set, by one analyst or by all."""
 
     def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
-        """The charges, oldest first."""
+        """Return the charges, oldest first."""
 
     def unanswered(self) -> set[int]:
-        """The numbers of the charges under a key whose answer was never recorded."""
+        """Return the numbers of the charges under a key whose answer was never recorded."""
 
     def datasets(self) -> list[str]:
-        """The data sets that have a cap."""
+        """Return the data sets that have a cap."""
 
     def analysts(self, dataset: str) -> list[str]:
-        """The analysts that have a cap on a data set."""
+        """Return the analysts that have a cap on a data set."""
 
     def journal(self) -> Iterator[JournalEntry]:
-        """All lines, oldest first."""
+        """Return all lines of the journal, oldest first."""
 
     def line(self, number: int) -> JournalEntry | None:
-        """One line, where it is there."""
+        """Return the line of this number, or None."""
 
     def books(self) -> Books:
-        """All that is stored, at one moment."""
+        """Return all that is stored, at one moment."""
 
     def recorded(self, analyst: str) -> int:
-        """How many bytes the recorded answers of an analyst take."""
+        """Return how many bytes the recorded answers of an analyst take."""
 
 
 def account_digest(identity: str, dataset: str) -> str:
-    """32 hexadecimal digits for the account of a data set in the ledger of this identity."""
+    """Return 32 hexadecimal digits for the account of a data set in the ledger of this identity."""
     return hashlib.sha256(f"{identity}\n{dataset}".encode()).hexdigest()[:32]
 
 
 def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
-    """What this analyst can still spend or reserve, in the unit of the data set's cap."""
+    """Return what this analyst can still spend or reserve, in the unit of the data set's cap."""
     cap = ledger.cap(dataset)
     if cap is None:
         raise no_budget_error(dataset)
@@ -223,7 +231,7 @@ def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
 
 
 def no_budget_error(dataset: str) -> LedgerError:
-    """The error for a data set without a cap."""
+    """Return the error for a data set without a cap."""
     return LedgerError(f"the ledger has no budget for data set {dataset!r}; set one first")
 
 
@@ -234,7 +242,7 @@ def check_cost(cost: Cost) -> None:
 
 
 def amount_in(cost: Cost, unit: Unit, dataset: str) -> Fraction:
-    """A cost in one unit; raises if it has no finite amount there."""
+    """Return a cost in one unit; raise if it has no finite amount there."""
     amount = cost.amount(unit)
     if amount is None:
         raise PrivacyError(
@@ -252,8 +260,9 @@ def fit_charge(
     analyst: str | None,
     held: Fraction = Fraction(0),
 ) -> Cost:
-    """What will have been spent after this charge; raises if it does not fit into the cap. ``held``
-    is what others may still charge.
+    """Return what will have been spent after this charge; raise if it does not fit into the cap.
+
+    ``held`` is what others may still charge.
     """
     check_name("analyst", analyst)
     check_cost(cost)
@@ -283,8 +292,9 @@ _DIGITS = 10**300
 
 
 def tidy(amount: Fraction) -> Fraction:
-    """An amount; beyond 300 digits rounded up, so that odd fractions of one analyst cannot choke
-    the account.
+    """Return an amount, rounded up beyond 300 digits.
+
+    Otherwise odd fractions of one analyst could choke the account.
     """
     if amount.denominator <= _DIGITS:
         return amount
@@ -292,33 +302,33 @@ def tidy(amount: Fraction) -> Fraction:
 
 
 def add(spent: Cost, cost: Cost) -> Cost:
-    """The sum, tidied."""
+    """Return the sum, tidied."""
     total = spent + cost
     return Cost(None if total.epsilon is None else tidy(total.epsilon), tidy(total.rho))
 
 
 def compute_remaining(cap: Budget, spent: Cost, held: Fraction = Fraction(0)) -> Fraction:
-    """What a cap leaves, next to what was spent and is held."""
+    """Return what a cap leaves, next to what was spent and is held."""
     used = spent.amount(cap.unit)
     return Fraction(0) if used is None else max(cap.amount - used - held, Fraction(0))
 
 
 def require_same_request(entry: Entry, request: str) -> Entry:
-    """The entry that a key was charged with, if it was for the same request."""
+    """Return the entry that a key was charged with, if it was for the same request."""
     if entry.request != request:
         raise key_reused_error(entry)
     return entry
 
 
 def require_same_charge(line: JournalEntry, request: str) -> Entry:
-    """The entry of the line that has a key, if it is a charge for the same request."""
+    """Return the entry of the line that has a key, if it is a charge for the same request."""
     if line.kind != "charge":
         raise key_reused_error(line)
     return require_same_request(line.entry, request)
 
 
 def key_reused_error(line: JournalEntry | Entry) -> KeyReused:
-    """The error for a key that another line has."""
+    """Return the error for a key that another line has."""
     return KeyReused(
         f"the key {line.key!r} belongs to another request (line {line.number} of the ledger); use "
         "a new key"
@@ -352,11 +362,12 @@ def check_name(parameter: str, name: str | None) -> None:
         )
 
 
-# A ledger as one request sees it.
-
-
 class KeyedLedger:
-    """What is charged here is charged under the key of a request, so that the request pays once.
+    """A ledger as one request sees it.
+
+    What is charged here is charged under the key of the request, so that the request pays once.
+    ``seen`` is told of every charge.
+
     ``seen`` is told of every charge.
     """
 

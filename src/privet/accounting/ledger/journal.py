@@ -1,5 +1,4 @@
-"""The lines of a ledger. Each carries the hash of itself and of the line before, so that none can
-be changed unnoticed.
+"""Chain the lines of a ledger by their hashes, so that none can be changed unnoticed.
 
 A line's hash is SHA-256 over the hash of the line before (for the first: the ledger's identity, 64
 random hexadecimal digits) followed by the line's fields in order, each as ``<bytes of
@@ -8,6 +7,9 @@ history that led to it is still the same.
 
 ``more`` is hashed as the last field where it is not empty. Lines without it, which are all that
 version 0.1 wrote, have the hashes that they always had.
+
+Receipts prove a line to those who hold them. Costs and entries have a JSON form, in which amounts
+are written fractions, so that nothing is rounded on the way.
 """
 
 from __future__ import annotations
@@ -28,8 +30,10 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True)
 class Entry:
-    """One charge. ``number`` is its line in the journal; ``key`` and ``request`` say which request
-    of the analyst it paid for.
+    """One charge.
+
+    ``number`` is its line in the journal; ``key`` and ``request`` say which request of the analyst
+    it paid for.
 
     ``reservation`` is the line of the reservation that it was paid from (0: none), and ``asked``
     describes the question to people.
@@ -50,14 +54,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One line as it is stored. Amounts are written fractions; an empty one means that there is
-    none.
+    """One line as it is stored.
+
+    Amounts are written fractions; an empty one means that there is none.
 
     A line of kind "cap" sets the cap of a data set, or of one analyst on it (no analyst: of the
     data set), in one of the two units. A line of kind "reserve" sets an amount aside, in one of the
     two units, and one of kind "close" ends that reservation.
 
-    ``more`` is a JSON object as :func:`written_more` writes it, or empty. It may hold:
+    ``more`` is a JSON object as :func:`format_particulars` writes it, or empty. It may hold:
 
     - in a charge, ``reservation`` (the number of its line), ``asked`` (the question in words),
       ``neighbours`` and ``rows_per_person``;
@@ -80,7 +85,7 @@ class JournalEntry:
     more: str = ""
 
     def hashed(self, before: str) -> str:
-        """The hash that this line must have after a line with the hash ``before``."""
+        """Return the hash that this line must have after a line with the hash ``before``."""
         *values, _, more = astuple(self)
         texts = [str(value) for value in ([*values, more] if more else values)]
         written = "".join(f"{len(text.encode())}:{text}," for text in texts)
@@ -145,8 +150,11 @@ class Books:
         reservations: Iterable[Sequence[Any]] = (),
         facts: Iterable[Sequence[Any]] = (),
     ) -> Books:
-        """From rows of (data set, analyst, unit, amount), of (data set, analyst, epsilon, rho), of
-        reservations with their number first, and of (data set, neighbours, rows per person).
+        """Return the books of stored rows.
+
+        The rows are (data set, analyst, unit, amount) of caps, (data set, analyst, epsilon, rho) of
+        totals, those of reservations with their number first, and (data set, neighbours, rows per
+        person) of facts.
         """
         by_account = {
             (dataset, analyst): f"{unit} {amount}" for dataset, analyst, unit, amount in caps
@@ -172,7 +180,7 @@ def charge_line(
     time: str = "",
     more: str = "",
 ) -> JournalEntry:
-    """The next line, for a charge."""
+    """Return the next line, for a charge."""
     epsilon = "" if cost.epsilon is None else str(cost.epsilon)
     amounts = (epsilon, str(cost.rho))
     line = JournalEntry(
@@ -184,7 +192,7 @@ def charge_line(
 def cap_line(
     before: str, number: int, dataset: str, analyst: str | None, budget: Budget
 ) -> JournalEntry:
-    """The next line, for a cap."""
+    """Return the next line, for a cap."""
     what, amounts = f"cap: {budget}", _format_budget(budget)
     return _chain_line(
         before,
@@ -203,7 +211,7 @@ def reserve_line(
     request: str,
     more: str,
 ) -> JournalEntry:
-    """The next line, for a reservation."""
+    """Return the next line, for a reservation."""
     amounts = _format_budget(budget)
     line = JournalEntry(
         number, now(), "reserve", dataset, analyst, what, *amounts, key, request, "", more
@@ -214,8 +222,9 @@ def reserve_line(
 def close_line(
     before: str, number: int, dataset: str, analyst: str, what: str, more: str
 ) -> JournalEntry:
-    """The next line, for the end of a reservation. It has no key: that of the reservation stays
-    taken.
+    """Return the next line, for the end of a reservation.
+
+    It has no key: that of the reservation stays taken.
     """
     return _chain_line(
         before,
@@ -241,7 +250,10 @@ def format_particulars(particulars: Mapping[str, Any]) -> str:
 
 
 def parse_particulars(more: str) -> dict[str, Any]:
-    """The particulars of a line; a ValueError for text that :func:`written_more` never writes."""
+    """Return the particulars of a line.
+
+    Raises ValueError for text that :func:`format_particulars` never writes.
+    """
     if more == "":
         return {}
     try:
@@ -254,7 +266,7 @@ def parse_particulars(more: str) -> dict[str, Any]:
 
 
 def charge_particulars(particulars: Mapping[str, Any]) -> tuple[int, str]:
-    """The reservation that a charge was paid from, and what it asked in words."""
+    """Return the reservation that a charge was paid from, and what it asked in words."""
     reservation, asked = particulars.get("reservation", 0), particulars.get("asked", "")
     if not isinstance(reservation, int) or not isinstance(asked, str):
         raise ValueError("these are no particulars of a charge")
@@ -262,22 +274,25 @@ def charge_particulars(particulars: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def format_cost(cost: Cost) -> tuple[str | None, str]:
-    """A total as it is stored."""
+    """Return a total as it is stored."""
     return None if cost.epsilon is None else str(cost.epsilon), str(cost.rho)
 
 
 def new_identity() -> str:
-    """The identity of a new ledger."""
+    """Return the identity of a new ledger."""
     return secrets.token_hex(32)
 
 
 def now() -> str:
-    """The time in a line."""
+    """Return the current time as a line has it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def current_or_latest_time(latest: str) -> str:
-    """The time by which reservations expire: the clock's, but never before the ledger's latest."""
+    """Return the time by which reservations expire.
+
+    It is the clock's, but never before the ledger's latest.
+    """
     return max(now(), latest)
 
 
@@ -297,7 +312,7 @@ class Receipt:
 
     @classmethod
     def of(cls, ledger: str, entry: Entry, answer: bytes | None) -> Receipt:
-        """The receipt of a charge, and of its answer where there is one."""
+        """Return the receipt of a charge, and of its answer where there is one."""
         return cls(
             ledger,
             entry.number,
@@ -307,30 +322,29 @@ class Receipt:
 
     @classmethod
     def read(cls, text: str) -> Receipt:
-        """From its text."""
-        found = re.fullmatch(
+        """Return the receipt that a text spells."""
+        match = re.fullmatch(
             r"privet-receipt-1\.([0-9a-f]{64})\.([0-9]{1,18})\.([0-9a-f]{64})\.([0-9a-f]{64}|)",
             text.strip(),
         )
-        if found is None:
+        if match is None:
             raise ParameterError(
                 "a receipt must be text such as privet-receipt-1.LEDGER.NUMBER.HASH.ANSWER, as an "
                 "answer carries it"
             )
-        return cls(found[1], int(found[2]), found[3], found[4])
+        return cls(match[1], int(match[2]), match[3], match[4])
 
 
-# Costs and ledger entries as JSON, and back. Amounts are written fractions, so that nothing is
-# rounded on the way.
+# -- costs and entries as JSON, and back --
 
 
 def cost_to(cost: Cost) -> Json:
-    """A cost; no epsilon where there is no pure guarantee."""
+    """Return a cost as JSON; without epsilon where there is no pure guarantee."""
     return {"epsilon": None if cost.epsilon is None else str(cost.epsilon), "rho": str(cost.rho)}
 
 
 def cost_from(data: Mapping[str, Any]) -> Cost:
-    """A cost."""
+    """Return the cost that JSON describes."""
     return Cost(
         None if data["epsilon"] is None else parse_fraction(data["epsilon"]),
         parse_fraction(data["rho"]),
@@ -338,8 +352,9 @@ def cost_from(data: Mapping[str, Any]) -> Cost:
 
 
 def entry_to(entry: Entry) -> Json:
-    """An entry of the ledger, as its analyst may see it. What version 0.1 does not know is there
-    only where it says something.
+    """Return an entry of the ledger as JSON, as its analyst may see it.
+
+    What version 0.1 does not know is there only where it says something.
     """
     more: Json = {"reservation": entry.reservation} if entry.reservation else {}
     if entry.asked:
@@ -358,7 +373,7 @@ def entry_to(entry: Entry) -> Json:
 
 
 def entry_from(data: Mapping[str, Any]) -> Entry:
-    """An entry of the ledger."""
+    """Return the entry of a ledger that JSON describes."""
     texts = {
         name: str(data[name]) for name in ("time", "dataset", "analyst", "what", "key", "hash")
     }

@@ -1,4 +1,4 @@
-"""A ledger that lives as long as the process."""
+"""Keep a ledger in memory, for as long as the process lives."""
 
 from __future__ import annotations
 
@@ -141,8 +141,8 @@ class MemoryLedger:
                 return self._reservations[self._keys[analyst, key].number]
             who = (None, analyst)
             wanted.check_room(
-                {one: self._caps.get((dataset, one)) for one in who},
-                {one: self.spent(dataset, one) for one in who},
+                {account: self._caps.get((dataset, account)) for account in who},
+                {account: self.spent(dataset, account) for account in who},
                 self._list_open_reservations(dataset),
             )
             line = reserve_line(
@@ -160,11 +160,11 @@ class MemoryLedger:
         self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
     ) -> list[Reservation]:
         return [
-            one
-            for one in list(self._reservations.values())
-            if dataset in (None, one.dataset)
-            and analyst in (None, one.analyst)
-            and (one.is_open or not open_only)
+            reservation
+            for reservation in list(self._reservations.values())
+            if dataset in (None, reservation.dataset)
+            and analyst in (None, reservation.analyst)
+            and (reservation.is_open or not open_only)
         ]
 
     def close_reservation(
@@ -172,14 +172,18 @@ class MemoryLedger:
     ) -> Reservation:
         reason = check_why(why, model)
         with self._lock:
-            there = check_close(self.reservation(analyst, key), analyst, key, reason)
-            return self._close(there, reason, model) if there.is_open else there
+            reservation = check_close(self.reservation(analyst, key), analyst, key, reason)
+            return self._close(reservation, reason, model) if reservation.is_open else reservation
 
     def expire(self) -> list[Reservation]:
         with self._lock:
             latest = current_or_latest_time(self._latest)
-            idle = [one for one in self._reservations.values() if is_idle(one, latest)]
-            return [self._close(one, "expired") for one in idle]
+            idle = [
+                reservation
+                for reservation in self._reservations.values()
+                if is_idle(reservation, latest)
+            ]
+            return [self._close(reservation, "expired") for reservation in idle]
 
     def _close(self, reservation: Reservation, why: State, model: str = "") -> Reservation:
         line = close_line(*self._head(), *describe_closing(reservation, why, model))
@@ -242,7 +246,7 @@ class MemoryLedger:
                 (dataset, analyst or ""): format_cost(cost)
                 for (dataset, analyst), cost in self._spent.items()
             }
-            rows = {number: one.row for number, one in self._reservations.items()}
+            rows = {number: reservation.row for number, reservation in self._reservations.items()}
             return Books(list(self._lines), caps, spent, rows, dict(self._facts))
 
     def _list_open_reservations(self, dataset: str) -> list[Reservation]:
@@ -259,5 +263,5 @@ class MemoryLedger:
             self._facts.setdefault(line.dataset, facts)
 
     def _head(self) -> tuple[str, int]:
-        """The hash of the last line, and the number of the next."""
+        """Return the hash of the last line, and the number of the next."""
         return (self._lines[-1].hash if self._lines else self.identity), len(self._lines) + 1

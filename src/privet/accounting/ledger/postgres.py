@@ -1,4 +1,4 @@
-"""A durable ledger in PostgreSQL, shared by everybody who can reach the server.
+"""Keep a durable ledger in PostgreSQL, shared by everybody who can reach the server.
 
 The tables are in the schema ``privet`` of the database, and a charge is one SQL function there
 (``sql/charge.sql``), so that the service and SQL clients charge alike.
@@ -98,10 +98,10 @@ class PostgresLedger:
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
         check_cap(None, dataset, budget, None)
         with self.transaction() as connection:
-            there = _read_cap_row(connection, dataset, None)
-            if there is None:
+            cap = _read_cap_row(connection, dataset, None)
+            if cap is None:
                 self._set_cap(connection, dataset, budget, None)
-            return there or budget
+            return cap or budget
 
     def _set_cap(
         self, connection: psycopg.Connection[Any], dataset: str, budget: Budget, analyst: str | None
@@ -191,8 +191,8 @@ class PostgresLedger:
                 return _read_reservations(connection, number=keyed.number)[0]
             who = (None, analyst)
             wanted.check_room(
-                {one: _read_cap_row(connection, dataset, one) for one in who},
-                {one: _read_spent_row(connection, dataset, one) for one in who},
+                {account: _read_cap_row(connection, dataset, account) for account in who},
+                {account: _read_spent_row(connection, dataset, account) for account in who},
                 _read_reservations(connection, dataset, open_only=True),
             )
             line = _append(
@@ -368,8 +368,9 @@ class PostgresLedger:
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction that holds the ledger's lock, so that nobody charges meanwhile. Commits at
-        the end of the block.
+        """Open a transaction that holds the ledger's lock, so that nobody charges meanwhile.
+
+        Commits at the end of the block.
         """
         with self._connected() as connection, connection.transaction():
             connection.execute("SELECT privet.lock()")
@@ -391,7 +392,7 @@ class PostgresLedger:
             yield connection
 
     def _connections(self) -> psycopg_pool.ConnectionPool[Any]:
-        """The pool of this process: connections must not be carried into a forked child."""
+        """Return the pool of this process: connections must not be carried into a forked child."""
         import psycopg
         from psycopg_pool import ConnectionPool
 
@@ -416,7 +417,7 @@ class PostgresLedger:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """A driver error becomes a ledger error, a refusal of the server what it is."""
+        """Raise driver errors as ledger errors, and refusals of the server as what they are."""
         import psycopg
         from psycopg_pool import PoolTimeout
 
@@ -449,7 +450,7 @@ def _close(pool: psycopg_pool.ConnectionPool[Any], process: int) -> None:
 
 
 def _parse_refusal(error: psycopg.Error) -> PrivetError | None:
-    """What ``charge.sql`` refused."""
+    """Return the error for what ``charge.sql`` refused."""
     message = error.diag.message_primary or ""
     match error.sqlstate:
         case "PV001":
@@ -490,14 +491,14 @@ def _read_spent_row(connection: psycopg.Connection[Any], dataset: str, analyst: 
 
 
 def _cost_of_row(row: Sequence[Any] | None) -> Cost:
-    """A total, or that of an account that has none."""
+    """Return a total, or that of an account that has none."""
     if row is None or row[1] is None:
         return NOTHING
     return Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
 
 
 def _append(connection: psycopg.Connection[Any], line: JournalEntry) -> JournalEntry:
-    """The line as the server numbered, timed and chained it."""
+    """Return the line as the server numbered, timed and chained it."""
     row = connection.execute(
         # - a constant
         f"SELECT {_COLUMNS} FROM privet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)",  # noqa: S608
@@ -568,8 +569,9 @@ def _read_reservations(
 
 
 def _name_server(url: str) -> str:
-    """Host and database. Parts of a password that stand in the wrong place must not get into a
-    message.
+    """Return host and database.
+
+    Parts of a password that stand in the wrong place must not get into a message.
     """
     try:
         import psycopg
@@ -598,7 +600,7 @@ def _connect(url: str) -> psycopg.Connection[Any]:
 
 
 def _configure(connection: psycopg.Connection[Any]) -> None:
-    """What every connection of a ledger needs, whatever the server's defaults are."""
+    """Set what every connection of a ledger needs, whatever the server's defaults are."""
     connection.execute(
         "SELECT set_config('search_path', 'pg_catalog, pg_temp', false), "
         "set_config('lock_timeout', $1, false), set_config('default_transaction_isolation', 'read "
@@ -613,7 +615,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
 
 
 def _open_ledger(connection: psycopg.Connection[Any], name: str) -> str:
-    """The identity of the ledger, which is made if there is none. Within a transaction."""
+    """Return the identity of the ledger, which is made if there is none. Within a transaction."""
     import psycopg
 
     there = connection.execute(
@@ -667,5 +669,5 @@ def _read_identity_and_version(connection: psycopg.Connection[Any]) -> tuple[str
 
 
 def script_of(name: str) -> bytes:
-    """An SQL script of this package."""
+    """Return an SQL script of this package."""
     return files("privet.accounting.ledger").joinpath("sql", name).read_bytes()

@@ -1,4 +1,4 @@
-"""Reservations: an amount that is set aside for one fit, and spent charge by charge.
+"""Set an amount aside for one fit, and spend it charge by charge.
 
 Everything follows from the journal. A line of kind "reserve" opens a reservation, charges name it,
 and a line of kind "close" ends it. What a reservation has charged and what it still holds are
@@ -72,7 +72,7 @@ class Reservation:
 
     @classmethod
     def opened(cls, line: JournalEntry, latest: str) -> Reservation:
-        """A new one, from its line. ``latest`` is the latest time of the ledger."""
+        """Return a new reservation, from its line. ``latest`` is the latest time of the ledger."""
         return cls(
             line.number,
             line.time,
@@ -93,20 +93,22 @@ class Reservation:
     def read(
         cls, line: JournalEntry, row: Sequence[Any], closing_more: Mapping[str, Any]
     ) -> Reservation:
-        """From its line, the stored row of (unit, reserved, charged, touched, state, closing line),
-        and the particulars of the closing line.
+        """Return a stored reservation.
+
+        It comes from its line, the stored row of (unit, reserved, charged, touched, state, closing
+        line), and the particulars of the closing line.
         """
         unit, reserved, charged, touched, state, closed = row
-        found = cls.opened(line, touched)
+        opened = cls.opened(line, touched)
         claimed = {key: closing_more[key] for key in ("claimed_model",) if key in closing_more}
         return replace(
-            found,
+            opened,
             unit=unit,
             reserved=parse_fraction(reserved),
             charged=parse_fraction(charged),
             state=state,
             closed=closed,
-            facts={**found.facts, **claimed},
+            facts={**opened.facts, **claimed},
         )
 
     @property
@@ -126,12 +128,12 @@ class Reservation:
         return self.state == "open"
 
     def after_charge(self, cost: Cost, latest: str) -> Reservation:
-        """After a charge."""
+        """Return the reservation as it is after a charge."""
         amount = amount_in(cost, self.unit, self.dataset)
         return replace(self, charged=tidy(self.charged + amount), touched=latest)
 
     def after_closing(self, line: JournalEntry) -> Reservation:
-        """After the line that closes it."""
+        """Return the reservation as it is after the line that closes it."""
         more = line.particulars
         claimed = {key: more[key] for key in ("claimed_model",) if key in more}
         return replace(self, state=more["why"], closed=line.number, facts={**self.facts, **claimed})
@@ -176,8 +178,10 @@ class Wanted:
         )
 
     def check_same(self, line: JournalEntry) -> None:
-        """Raise unless the line that has the key is this reservation. The amount is the request's
-        business: as rho, that of one epsilon and delta may differ between versions.
+        """Raise unless the line that has the key is this reservation.
+
+        The amount is the request's business: as rho, that of one epsilon and delta may differ
+        between versions.
         """
         same = line.kind == "reserve" and (line.dataset, line.request, line.more) == (
             self.dataset,
@@ -220,7 +224,7 @@ class Wanted:
 
 
 def held_by(open_ones: Iterable[Reservation], analyst: str | None = None) -> Fraction:
-    """What open reservations can still charge, of one analyst or of all."""
+    """Return what open reservations can still charge, of one analyst or of all."""
     total = Fraction(0)
     for one in open_ones:
         if analyst is None or one.analyst == analyst:
@@ -229,7 +233,7 @@ def held_by(open_ones: Iterable[Reservation], analyst: str | None = None) -> Fra
 
 
 def committed_by(cap: Budget | None, spent: Cost, held: Fraction, dataset: str) -> Fraction:
-    """What was spent and is held, in the unit of the data set's cap."""
+    """Return what was spent and is held, in the unit of the data set's cap."""
     if cap is None:
         raise no_budget_error(dataset)
     return amount_in(spent, cap.unit, dataset) + held
@@ -296,7 +300,7 @@ def check_why(why: str, model: str) -> State:
 def describe_closing(
     reservation: Reservation, why: State, model: str = ""
 ) -> tuple[str, str, str, str]:
-    """What the line that closes it says: data set, analyst, what, and its particulars."""
+    """Return what the line that closes it says: data set, analyst, what, and its particulars."""
     more: dict[str, Any] = {"reservation": reservation.number, "why": why}
     if model:
         more["claimed_model"] = model
@@ -305,17 +309,20 @@ def describe_closing(
 
 
 def is_idle(reservation: Reservation, latest: str) -> bool:
-    """Whether an open reservation expires at this time."""
+    """Return whether an open reservation expires at this time."""
     return reservation.is_open and reservation.touched <= idle_since(latest)
 
 
 def idle_since(latest: str) -> str:
-    """What was last used then, or earlier, is idle."""
+    """Return the time before which a reservation must last have been used to be idle.
+
+    One that was used at that very time is idle, too.
+    """
     return (datetime.fromisoformat(latest) - IDLE).isoformat(timespec="milliseconds")
 
 
 def check_stated_facts(neighbours: str, rows_per_person: int) -> dict[str, Any]:
-    """The facts that a charge states, checked; none if it states none."""
+    """Return the facts that a charge states, checked; none if it states none."""
     if neighbours == "" and rows_per_person == 0:
         return {}
     check_facts(neighbours, rows_per_person)
@@ -328,8 +335,10 @@ def format_charge_particulars(
     recorded: tuple[str, int] | None,
     reservation: Reservation | None,
 ) -> str:
-    """The particulars of a charge. Facts are left out where they are known already: from the
-    reservation, or because they are those of the data set.
+    """Return the particulars of a charge.
+
+    Facts are left out where they are known already: from the reservation, or because they are those
+    of the data set.
     """
     more: dict[str, Any] = {} if reservation is None else {"reservation": reservation.number}
     if asked:
@@ -340,7 +349,7 @@ def format_charge_particulars(
 
 
 def facts_in(more: Mapping[str, Any]) -> tuple[str, int] | None:
-    """The neighbours and rows per person that a line states, if any."""
+    """Return the neighbours and rows per person that a line states, if any."""
     if "neighbours" not in more:
         return None
     return more["neighbours"], more["rows_per_person"]

@@ -1,4 +1,4 @@
-"""A durable ledger in one SQLite file, shared by processes of one machine."""
+"""Keep a durable ledger in one SQLite file, shared by processes of one machine."""
 
 from __future__ import annotations
 
@@ -110,7 +110,10 @@ class SQLiteLedger:
         connection.execute(f"PRAGMA user_version={VERSION}")
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Version 1 had charges without hashes, and caps without a history."""
+        """Chain the charges and caps of version 1.
+
+        They had neither hashes nor, for caps, a history.
+        """
         old = connection.execute(
             "SELECT time, dataset, analyst, what, epsilon, rho FROM entries ORDER BY number"
         ).fetchall()
@@ -137,10 +140,10 @@ class SQLiteLedger:
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
         with self._transaction() as connection:
             check_cap(None, dataset, budget, None)
-            there = self._read_cap(connection, dataset, None)
-            if there is None:
+            cap = self._read_cap(connection, dataset, None)
+            if cap is None:
                 self._set_cap(connection, dataset, budget, None)
-            return there or budget
+            return cap or budget
 
     def _set_cap(
         self, connection: sqlite3.Connection, dataset: str, budget: Budget, analyst: str | None
@@ -243,8 +246,8 @@ class SQLiteLedger:
                 return self._reservations(connection, number=keyed.number)[0]
             who = (None, analyst)
             wanted.check_room(
-                {one: self._read_cap(connection, dataset, one) for one in who},
-                {one: self._read_spent(connection, dataset, one) for one in who},
+                {account: self._read_cap(connection, dataset, account) for account in who},
+                {account: self._read_spent(connection, dataset, account) for account in who},
                 self._reservations(connection, dataset, open_only=True),
             )
             line = reserve_line(
@@ -287,7 +290,7 @@ class SQLiteLedger:
             ]
 
     def _idle(self, connection: sqlite3.Connection) -> list[int]:
-        """The lines of the open reservations that have expired."""
+        """Return the lines of the open reservations that have expired."""
         (oldest,) = connection.execute(
             "SELECT min(touched) FROM reservations WHERE state = 'open'"
         ).fetchone()
@@ -399,7 +402,7 @@ class SQLiteLedger:
         self._connections.close()
 
     def _head(self, connection: sqlite3.Connection) -> tuple[str, int]:
-        """The hash of the last line, and the number of the next."""
+        """Return the hash of the last line, and the number of the next."""
         row = connection.execute(
             "SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1"
         ).fetchone()
@@ -428,7 +431,7 @@ class SQLiteLedger:
 
     @staticmethod
     def _latest(connection: sqlite3.Connection) -> str:
-        """The latest time of any line; clocks may have gone back since."""
+        """Return the latest time of any line; clocks may have gone back since."""
         return connection.execute("SELECT max(time) FROM journal").fetchone()[0] or ""
 
     @staticmethod
@@ -507,7 +510,7 @@ class SQLiteLedger:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection; a driver error becomes a ledger error."""
+        """Use this thread's connection; a driver error becomes a ledger error."""
         try:
             if self._file is not None and self._file != self._found():
                 raise LedgerError(
@@ -534,18 +537,19 @@ class SQLiteLedger:
             ) from None
 
     def _check_integrity(self, connection: sqlite3.Connection) -> None:
-        """A damaged file may still be one that SQLite reads, with a total that is gone or not
-        found: nothing is charged to it.
+        """Raise if the file is damaged, so that nothing is charged to it.
+
+        SQLite may still read a damaged file, with a total that is gone or not found.
         """
         indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        found = (
+        damage = (
             problems_of(self.identity, _read_books(connection))
             if indexes == "ok"
             else [" ".join(indexes.split())]
         )
-        if found:
+        if damage:
             raise LedgerError(
-                f"ledger {self.path} is damaged, so nothing is charged ({found[0]}); {_RESTORE}"
+                f"ledger {self.path} is damaged, so nothing is charged ({damage[0]}); {_RESTORE}"
             )
         self._whole = True
 
@@ -568,7 +572,7 @@ class SQLiteLedger:
         return connection
 
     def _found(self) -> int | None:
-        """Which file is at the ledger's place, if any."""
+        """Return which file is at the ledger's place, if any."""
         try:
             return self.path.stat().st_ino
         except FileNotFoundError:
@@ -578,7 +582,7 @@ class SQLiteLedger:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """What is read in the block is of one moment."""
+        """Read everything in the block as of one moment."""
         with self._connected() as connection:
             connection.execute("BEGIN")
             try:

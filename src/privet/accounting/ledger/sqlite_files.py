@@ -1,10 +1,18 @@
-"""One SQLite connection for each thread, and none while the process forks.
+"""Open the SQLite file of a ledger: its connections, and its tables.
 
-SQLite's locks belong to a process, and it remembers them for all connections to one file together.
-A forked child remembers locks that only its parent has: a connection that the child opens then
-holds none, its parent may take itself for the last user of the file and remove the log, and what
-the child wrote since is lost. So all connections are closed before a fork, when nobody is using
-one; parent and child open new ones when they need them.
+There is one connection for each thread, and none while the process forks. SQLite's locks belong to
+a process, and it remembers them for all connections to one file together. A forked child remembers
+locks that only its parent has: a connection that the child opens then holds none, its parent may
+take itself for the last user of the file and remove the log, and what the child wrote since is
+lost. So all connections are closed before a fork, when nobody is using one; parent and child open
+new ones when they need them.
+
+Tables of older versions are upgraded:
+
+- Version 1 had charges without hashes, and caps without a history.
+- Version 2 (Privet 0.1) has a journal of charges and caps, chained by hashes.
+- Version 3 adds reservations, and a column ``more`` to the journal. Programs that know version 2
+  only refuse it.
 """
 
 from __future__ import annotations
@@ -46,8 +54,9 @@ class SQLiteConnections:
 
     @contextmanager
     def using(self, opened: Callable[[], sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
-        """This thread's connection, or a new one, which another thread must be allowed to close. A
-        fork waits for the end of the block.
+        """Use this thread's connection, or a new one, which other threads must be allowed to close.
+
+        A fork waits for the end of the block.
         """
         held = self._hold_connection()
         with held.lock:
@@ -85,7 +94,7 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
-    """In the parent and in the child."""
+    """Release what was locked for the fork, in the parent and in the child."""
     while _forking:
         _forking.pop().lock.release()
     _gate.release()
@@ -97,12 +106,7 @@ if hasattr(os, "register_at_fork"):  # elsewhere nobody forks
     )
 
 
-# The tables of a ledger in SQLite, and how those of older versions become them.
-#
-# - Version 1 had charges without hashes, and caps without a history.
-# - Version 2 (Privet 0.1) has a journal of charges and caps, chained by hashes.
-# - Version 3 adds reservations, and a column ``more`` to the journal. Programs that know version 2
-#   only refuse it.
+# -- tables, and upgrades of those of older versions --
 
 VERSION = 3
 
@@ -122,8 +126,8 @@ CREATE TABLE {name} (
     more TEXT NOT NULL);
 """
 
-# What counts is the journal. The other tables but the answers follow from it, and are kept so that
-# a charge need not read it all.
+# Only the journal is authoritative. All other tables except the answers follow from it, and are
+# kept so that a charge need not read it all.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS ledger (identity TEXT NOT NULL);
 CREATE INDEX journal_by_dataset ON journal (dataset, analyst);
@@ -195,7 +199,7 @@ def _run(connection: sqlite3.Connection, script: str) -> None:
 
 
 def _split_statements(script: str) -> Iterator[str]:
-    """The statements of a script, one by one: executescript would end the transaction."""
+    """Return the statements of a script, one by one: executescript would end the transaction."""
     statement = ""
     for line in script.splitlines():
         statement += line + "\n"

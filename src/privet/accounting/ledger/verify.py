@@ -1,8 +1,9 @@
-"""Whether a ledger is still what it was.
+"""Verify that a ledger is still what it was.
 
 The chain finds a line that was edited, removed, inserted or moved. A tail that was cut off, or a
-backup that was restored, leaves a chain that is whole but short: what lies outside of the ledger
-finds it, the witness and the receipts that analysts hold.
+backup that was restored, leaves a chain that is whole but short. It is found by what lies outside
+of the ledger: the receipts that analysts hold, and the witness, which remembers the last line that
+was seen.
 """
 
 from __future__ import annotations
@@ -22,95 +23,38 @@ from privet.accounting.ledger.journal import Books, Entry, JournalEntry, Receipt
 from privet.accounting.ledger.reservations import REASONS, Reservation, check_facts, facts_in
 from privet.errors import LedgerError, PrivetError
 
-# What was seen of a ledger, kept outside of it: a history that was cut short or restored from a
-# backup no longer reaches it.
-
-
-class Witness:
-    """A small file with the last line that was seen of a ledger. It should lie on another disk than
-    the ledger.
-    """
-
-    def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
-        self._lock = threading.Lock()
-
-    def seen(self) -> Receipt | None:
-        """The last line that was seen, if any was."""
-        try:
-            text = self.path.read_text(encoding="ascii")
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise LedgerError(f"cannot read the witness {self.path}: {error}") from None
-        if not text:  # a power cut may leave it so; nobody gains by emptying what could be removed
-            return None
-        if not re.match(r"privet-receipt-1\.", text):
-            raise LedgerError(f"the witness {self.path} is damaged")
-        return Receipt.read(text)
-
-    def note(self, ledger: Ledger, line: Entry | JournalEntry) -> None:
-        """Remember a line, unless a later one was seen already. What was seen before must still be
-        there, or it is not forgotten.
-
-        Processes may lose each other's note: then an earlier line is kept.
-        """
-        with self._lock:
-            before = self.seen()
-            if before is not None:
-                self._check(before, ledger)
-                if before.number >= line.number:
-                    return
-            beside = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
-            try:
-                beside.write_text(
-                    f"{Receipt(ledger.identity, line.number, line.hash)}\n", encoding="ascii"
-                )
-                beside.replace(self.path)
-            except OSError as error:
-                beside.unlink(missing_ok=True)
-                raise LedgerError(f"cannot write the witness {self.path}: {error}") from None
-
-    def _check(self, before: Receipt, ledger: Ledger) -> None:
-        there = ledger.line(before.number) if before.ledger == ledger.identity else None
-        if there is None or there.hash != before.hash:
-            raise LedgerError(
-                f"the ledger is not the one that the witness {self.path} has seen: line "
-                f"{before.number} is gone or another. "
-                "It was cut or replaced, perhaps by a backup, while it was in use"
-            )
-
-
 AccountKey = tuple[str, str]
 
 
 def verify(
     ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Receipt] = ()
 ) -> list[str]:
-    """What is wrong with a ledger, in words; empty where nothing is. A ledger that is whole is
-    noted in the witness.
+    """Return what is wrong with a ledger, in words; empty where nothing is.
+
+    A ledger that is whole is noted in the witness.
     """
     # before the lines are read: what was seen then must be among them
     seen = None if witness is None else witness.seen()
     books = ledger.books()
-    found = problems_of(ledger.identity, books)
+    problems = problems_of(ledger.identity, books)
     by_number = {line.number: line for line in books.lines}
     if seen is not None:
-        found += _check_receipt("the witness", seen, ledger.identity, by_number)
+        problems += _check_receipt("the witness", seen, ledger.identity, by_number)
     for receipt in receipts:
-        found += _check_receipt(
+        problems += _check_receipt(
             f"the receipt of line {receipt.number}", receipt, ledger.identity, by_number
         )
         if receipt.answer:
-            found += _check_answer(ledger, receipt)
-    if not found and books.lines and witness is not None:
+            problems += _check_answer(ledger, receipt)
+    if not problems and books.lines and witness is not None:
         witness.note(ledger, books.lines[-1])
-    return found
+    return problems
 
 
 def problems_of(identity: str, books: Books) -> list[str]:
-    """What is wrong with the books of a ledger by themselves: the chain of lines, and what must
-    follow from them.
+    """Return what is wrong with the books of a ledger by themselves.
+
+    Checks the chain of lines, and what must follow from them.
     """
     return [
         *_check_chain(identity, books.lines),
@@ -140,7 +84,7 @@ def _check_chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
 
 
 def _check_accounts(books: Books) -> Iterator[str]:
-    """Caps and totals must be what the lines say."""
+    """Check that caps and totals are what the lines say."""
     caps: dict[AccountKey, str] = {}
     spent: dict[AccountKey, Cost] = {}
     for line in books.lines:
@@ -189,7 +133,7 @@ def _check_reservations(books: Books) -> Iterator[str]:
                 yield f"line {line.number} is of no kind that a ledger writes"
         except (ValueError, TypeError, KeyError, PrivetError):
             yield f"line {line.number} is not a {line.kind} that a ledger writes"
-    rows = {number: one.row for number, one in replayed.items()}
+    rows = {number: reservation.row for number, reservation in replayed.items()}
     for number in sorted({*rows, *books.reservations}, key=repr):
         if number not in rows:
             yield f"there is a reservation {number} that no line made"
@@ -208,25 +152,25 @@ def _check_reservations(books: Books) -> Iterator[str]:
 def _replay(
     line: JournalEntry, more: dict[str, Any], replayed: dict[int, Reservation], latest: str
 ) -> Iterator[str]:
-    """A charge to a reservation, or the end of one."""
+    """Replay a charge to a reservation, or the end of one, and say what is wrong with it."""
     number = more["reservation"]
-    there = replayed.get(number)
-    if there is None:
+    reservation = replayed.get(number)
+    if reservation is None:
         yield f"line {line.number} is about a reservation {number} that no line before it made"
         return
-    if (there.dataset, there.analyst) != (line.dataset, line.analyst):
+    if (reservation.dataset, reservation.analyst) != (line.dataset, line.analyst):
         yield f"line {line.number} is about the reservation {number} of somebody else"
         return
-    if not there.is_open:
+    if not reservation.is_open:
         yield f"line {line.number} is about the reservation {number}, which was closed before"
         return
     if line.kind == "close":
         if more["why"] not in REASONS:
             yield f"line {line.number} closes reservation {number} for no reason that there is"
-        replayed[number] = there.after_closing(line)
+        replayed[number] = reservation.after_closing(line)
     else:
-        replayed[number] = there.after_charge(line.entry.cost, latest)
-        if amount_in(line.entry.cost, there.unit, there.dataset) > there.left:
+        replayed[number] = reservation.after_charge(line.entry.cost, latest)
+        if amount_in(line.entry.cost, reservation.unit, reservation.dataset) > reservation.left:
             yield f"line {line.number} charges more to reservation {number} than it had left"
 
 
@@ -259,3 +203,60 @@ def _check_answer(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
 def _name_account(account: AccountKey) -> str:
     dataset, analyst = account
     return f"analyst {analyst!r} on data set {dataset!r}" if analyst else f"data set {dataset!r}"
+
+
+class Witness:
+    """A small file with the last line that was seen of a ledger.
+
+    It should lie on another disk than the ledger.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+
+    def seen(self) -> Receipt | None:
+        """Return the last line that was seen, if any was."""
+        try:
+            text = self.path.read_text(encoding="ascii")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise LedgerError(f"cannot read the witness {self.path}: {error}") from None
+        if not text:  # a power cut may leave it so; nobody gains by emptying what could be removed
+            return None
+        if not re.match(r"privet-receipt-1\.", text):
+            raise LedgerError(f"the witness {self.path} is damaged")
+        return Receipt.read(text)
+
+    def note(self, ledger: Ledger, line: Entry | JournalEntry) -> None:
+        """Remember a line, unless a later one was seen already.
+
+        What was seen before must still be there, or it is not forgotten.
+
+        Processes may lose each other's note: then an earlier line is kept.
+        """
+        with self._lock:
+            before = self.seen()
+            if before is not None:
+                self._check(before, ledger)
+                if before.number >= line.number:
+                    return
+            beside = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
+            try:
+                beside.write_text(
+                    f"{Receipt(ledger.identity, line.number, line.hash)}\n", encoding="ascii"
+                )
+                beside.replace(self.path)
+            except OSError as error:
+                beside.unlink(missing_ok=True)
+                raise LedgerError(f"cannot write the witness {self.path}: {error}") from None
+
+    def _check(self, before: Receipt, ledger: Ledger) -> None:
+        there = ledger.line(before.number) if before.ledger == ledger.identity else None
+        if there is None or there.hash != before.hash:
+            raise LedgerError(
+                f"the ledger is not the one that the witness {self.path} has seen: line "
+                f"{before.number} is gone or another. "
+                "It was cut or replaced, perhaps by a backup, while it was in use"
+            )

@@ -1,4 +1,4 @@
-"""Columns of Arrow, and columns of pandas that are stored as such."""
+"""Read columns of Arrow, and columns of pandas that are stored as such."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ArrowColumn(Column):
     def __init__(self, column: Any, dtype: Any = None) -> None:
         if pa.types.is_run_end_encoded(column.type):
             column = pa.chunked_array(
-                [pc.run_end_decode(one) for one in getattr(column, "chunks", [column])],
+                [pc.run_end_decode(chunk) for chunk in getattr(column, "chunks", [column])],
                 type=column.type.value_type,
             )
         self._column, self._type = column, column.type
@@ -36,7 +36,7 @@ class ArrowColumn(Column):
         return len(self._column)
 
     def _block(self, low: int, high: int) -> Any:
-        """These rows in one piece; text is in the form that always has room."""
+        """Return these rows in one piece; text is in the form that always has room."""
         block = self._column.slice(low, high - low)
         if isinstance(block, pa.ChunkedArray) and block.num_chunks == 1:
             block = block.chunk(0)
@@ -75,12 +75,14 @@ class ArrowColumn(Column):
             block = self._block(low, high)
             if block.type not in listed:
                 listed[block.type] = pa.array(texts, type=block.type)
-            found = (
+            positions = (
                 pc.index_in(block, value_set=listed[block.type])
                 .fill_null(len(texts))
                 .to_numpy(zero_copy_only=False)
             )
-            return np.where(_nulls(block), np.int32(-1), found) if block.null_count else found
+            return (
+                np.where(_nulls(block), np.int32(-1), positions) if block.null_count else positions
+            )
 
         return find
 
@@ -100,7 +102,9 @@ class ArrowColumn(Column):
         return positions.to_numpy(zero_copy_only=False), self._values_of(block.dictionary)
 
     def _values_of(self, dictionary: Any) -> list[Any]:
-        """The plain values of a dictionary; the same list as long as the dictionary is the same."""
+        """Return the plain values of a dictionary; the same list as long as the dictionary is the
+        same.
+        """
         known, values = self._dictionary
         if known.type != dictionary.type or not known.equals(dictionary):
             values = _list_plain_values(dictionary)
@@ -116,7 +120,7 @@ def _list_plain_values(values: Any) -> list[Any]:
 
 
 def _decode_text(data: bytes) -> Any:
-    """What is no UTF-8 matches nothing, as where bytes are compared."""
+    """Decode UTF-8; return :data:`NO_VALUE`, which matches nothing, for other bytes."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -130,7 +134,10 @@ def _pandas_type(kind: Any) -> Any:
 
 
 def _large_type_of(kind: Any) -> Any:
-    """The type of text or bytes whose pieces always fit into one; any other type is itself."""
+    """Return the type of text or bytes whose pieces always fit into one.
+
+    Any other type is returned as it is.
+    """
     if _is_text_type(kind):
         return pa.large_string()
     return pa.large_binary() if pa.types.is_binary(kind) else kind
@@ -153,7 +160,7 @@ def _is_number_type(kind: Any) -> bool:
 
 
 def _may_match(kind: Any) -> bool:
-    """Whether an entry may be a value; extension types say only by their entries."""
+    """Return whether an entry may be a value; extension types say only by their entries."""
     return (
         _is_number_type(kind)
         or bool(pa.types.is_decimal(kind))

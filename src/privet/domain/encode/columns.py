@@ -1,4 +1,8 @@
-"""Named columns of any kind of table, and whether they are there and of a type that can match."""
+"""Read the columns of any kind of table, in blocks and as they are stored.
+
+:class:`Columns` finds the columns of a table by name, and says which are absent or of a type that
+cannot match. A :class:`Column` hands out blocks of rows. No entry is coerced because of another.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,7 @@ from privet.domain.encode.values import What, plain_value_of
 from privet.domain.schema import Schema
 from privet.errors import ParameterError
 
-# One column of any kind of table, read in blocks as it is stored. Nothing is coerced because of
-# another entry.
-
-#: Plain numbers or truth values, and which of them are null (None: none is). A NaN is null too.
+#: Plain numbers or booleans, and which of them are null (None: none is). A NaN is null too.
 MaskedNumbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
 #: Positions into a list of plain values; -1 is null.
 Distinct = tuple[npt.NDArray[Any], list[Any]]
@@ -36,21 +37,23 @@ class Column(ABC):
 
     @abstractmethod
     def series(self, low: int, high: int) -> Any:
-        """These rows as a pandas Series in which every entry is what it was."""
+        """Return these rows as a pandas Series in which every entry is what it was."""
 
     def numbers(self, low: int, high: int) -> MaskedNumbers | None:  # noqa: ARG002
-        """These rows where the column is stored as plain numbers; None where it is not."""
+        """Return these rows if the column is stored as plain numbers; None if it is not."""
         return None
 
     def finder(self, texts: Sequence[str]) -> Finder | None:  # noqa: ARG002
-        """How to find texts where the column is stored as text of a library that can; None where it
-        is not.
+        """Return a function that finds texts, or None.
+
+        Only columns that a library stores as text, and can search, have one.
         """
         return None
 
     def distinct(self, low: int, high: int) -> Distinct:
-        """The distinct plain values of these rows. Entries that compare equal but differ (1, True)
-        stay apart.
+        """Return the distinct plain values of these rows.
+
+        Entries that compare equal but differ (1, True) stay apart.
         """
         import pandas as pd
 
@@ -99,14 +102,14 @@ class ArrayColumn(Column):
         if not isinstance(block, np.ndarray):
             return object_array(block)
         if isinstance(block, np.ma.MaskedArray):
-            # pandas would make fractions of whole numbers
+            # pandas would make fractions of integers
             return np.asarray(np.ma.filled(block.astype(object), None))
         # half a character is no text of pandas
         return block.astype(object) if block.dtype.kind == "U" else block
 
 
 def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
-    """The distinct plain values of any objects, each looked at by itself."""
+    """Return the distinct plain values of any objects, each looked at by itself."""
     import pandas as pd
 
     if pd.api.types.infer_dtype(entries, skipna=False) == "string":
@@ -122,7 +125,7 @@ def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
 
 
 def object_array(entries: Sequence[Any]) -> npt.NDArray[Any]:
-    """A list as an array of its very entries."""
+    """Return a list as an array of its very entries."""
     return np.fromiter(entries, dtype=object, count=len(entries))
 
 
@@ -162,7 +165,7 @@ class Columns:
         self._cache: dict[str, Column] = {}
 
     def structure(self) -> Iterator[tuple[str, What]]:
-        """Columns that are absent or of a type that cannot match. Looks at no entry."""
+        """Return the columns that are absent or of a type that cannot match. Looks at no entry."""
         present = self._present_names()
         needed = list(self._schema.names)
         if self._with_target:
@@ -203,8 +206,8 @@ class Columns:
 
 
 def kind_of(column: Any) -> ValueKind | None:
-    """What a column or a Series holds by its type; an object column is text until its entries say
-    otherwise. None: cannot match.
+    """Return what a column or a Series holds by its type; an object column is text until its
+    entries say otherwise. None: cannot match.
     """
     import pandas as pd
 
@@ -233,7 +236,7 @@ def _is_integer_column(column: Any) -> bool:
 
 
 def _make_column(name: str, column: Any) -> Column:
-    """The column as its library stores it."""
+    """Return the column as its library stores it."""
     library = _library_of(column)
     if library == "pandas":
         from privet.domain.encode.pandas_columns import pandas_column
@@ -253,7 +256,7 @@ def _make_column(name: str, column: Any) -> Column:
 
 
 def _make_object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
-    """A list of lines as an array of their very entries."""
+    """Return a list of lines as an array of their very entries."""
     if not all(
         isinstance(line, list | tuple | np.ndarray) and len(line) == width for line in lines
     ):

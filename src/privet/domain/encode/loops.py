@@ -1,5 +1,6 @@
-"""Encoding loops, compiled by Numba. They run without the interpreter lock, so that plain threads
-use all cores.
+"""Compiled loops that encode numbers.
+
+They run without the interpreter lock, so that plain threads use all cores.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from privet._numba import compile_kernel
 
 @compile_kernel
 def look_up_codes(numbers: Any, first: Any, codes: Any, out: Any) -> None:
-    """Write the code of each whole number, of which the first has ``codes[0]``; those beyond are as
+    """Write the code of each integer, of which the first has ``codes[0]``; those beyond are as
     the first and the last.
     """
     last = first + len(codes) - 1
@@ -24,8 +25,9 @@ def look_up_codes(numbers: Any, first: Any, codes: Any, out: Any) -> None:
 
 @compile_kernel
 def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
-    """The cell of a number; NaN is in the first. Never falls while the number grows, whatever is
-    rounded.
+    """Return the cell of a number; NaN is in the first.
+
+    Never falls while the number grows, whatever is rounded.
     """
     place = (number - low) * scale
     place = place if place > 0.0 else 0.0

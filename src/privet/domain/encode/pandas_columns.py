@@ -1,4 +1,4 @@
-"""Columns of pandas."""
+"""Read columns of pandas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MASKED = (
 
 
 def pandas_column(series: Any) -> Column:
-    """The column that a Series is, by the way that it is stored."""
+    """Return a Series as the kind of column that it is stored as."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return ArrayColumn(series.to_numpy())
@@ -58,7 +58,7 @@ class PandasColumn(Column):
 
 
 class MaskedColumn(PandasColumn):
-    """Numbers or truth values beside a mask of those that are null."""
+    """Numbers or booleans beside a mask of those that are null."""
 
     def numbers(self, low: int, high: int) -> MaskedNumbers:
         block = self._series.array[low:high]

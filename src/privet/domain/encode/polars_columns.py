@@ -1,4 +1,4 @@
-"""Columns of Polars."""
+"""Read columns of Polars."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PolarsColumn(Column):
 
     def series(self, low: int, high: int) -> Any:
         block = self._column.slice(low, high - low)
-        # With a null in it, to_numpy would turn whole numbers into fractions.
+        # With a null in it, to_numpy would turn integers into fractions.
         if block.dtype.is_temporal() or (self._is_number and not block.null_count()):
             return pd.Series(block.to_numpy())
         return pd.Series(object_array(block.to_list()), dtype=object)
@@ -98,13 +98,13 @@ class PolarsColumn(Column):
 
         def find(low: int, high: int) -> npt.NDArray[Any]:
             block = self._column.slice(low, high - low)
-            found = _fill_nulls(
+            positions = _fill_nulls(
                 block.cast(listed, strict=False).to_physical().cast(pl.Int32), len(texts)
             )
             return (
-                np.where(block.is_null().to_numpy(), np.int32(-1), found)
+                np.where(block.is_null().to_numpy(), np.int32(-1), positions)
                 if block.null_count()
-                else found
+                else positions
             )
 
         return find

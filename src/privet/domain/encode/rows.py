@@ -1,8 +1,9 @@
-"""Rows to columns of small unsigned integers.
+"""Encode rows as columns of small unsigned integers.
 
 Encoding is total: whatever a row holds, it gets a code, and the code depends on that row alone.
 What may fail (a column that is absent or of a type that cannot match) does not depend on the rows.
-:func:`problems` is for the owner, who wants to know how well a table fits before it is registered.
+:func:`find_problems` is for the owner, who wants to know how well a table fits before it is
+registered.
 """
 
 from __future__ import annotations
@@ -30,50 +31,6 @@ from privet.domain.encode.values import (
 )
 from privet.domain.schema import Schema
 
-# The codes of a column, block by block, by the quickest way that its storage allows.
-
-
-class ColumnCodes:
-    """How one column becomes codes. Whatever way is taken, the code of an entry depends on that
-    entry alone.
-    """
-
-    def __init__(self, attribute: Attribute, column: Column) -> None:
-        self._attribute, self._column = attribute, column
-        self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
-        self._find = None
-        if isinstance(attribute, Categorical) and len(column) >= steps.MANY_ROWS:
-            self._find = column.finder(list(attribute.code_of_text))
-            codes = [
-                *attribute.code_of_text.values(),
-                attribute.unknown_code,
-                attribute.missing_code,
-            ]
-            self._found = np.array(codes if self._find else [], dtype=attribute.dtype)
-
-    def write(self, low: int, high: int, out: npt.NDArray[Any]) -> None:
-        """The codes of these rows into ``out``."""
-        if self._find is not None:
-            take(self._found, self._find(low, high), out)
-        elif (numbers := self._column.numbers(low, high)) is not None:
-            values, nulls = numbers
-            self._attribute.steps(values.dtype).write(values, out)
-            if nulls is not None:
-                out[nulls] = self._attribute.missing_code
-        else:
-            positions, entries = self._column.distinct(low, high)
-            take(self._codes_of(entries), positions, out)
-
-    def _codes_of(self, values: list[Any]) -> npt.NDArray[Any]:
-        """The codes of plain values, and of null; of categories, which stay the same list, only
-        once.
-        """
-        known, codes = self._values
-        if known is not values:
-            codes = codes_of_plain(self._attribute, values)
-            self._values = values, codes
-        return codes
-
 
 @dataclass(frozen=True)
 class Encoded:
@@ -91,7 +48,7 @@ class Encoded:
     matrix: Codes | None = None
 
     def known(self, schema: Schema) -> npt.NDArray[np.bool_]:
-        """Which rows have a known code in every column, and a person where people are told
+        """Return which rows have a known code in every column, and a person where people are told
         apart.
         """
         keep = np.ones(len(self.codes[0]), dtype=bool) if self.person is None else self.person >= 0
@@ -125,11 +82,11 @@ def encode(
     then. With ``matrix``, the code columns are of one type, and the lines of one matrix.
     """
     columns = Columns(schema, table, y, with_target=target)
-    found = list(columns.structure())
-    absent = {name for name, what in found if what == "absent" and name in schema.attributes}
+    problems = list(columns.structure())
+    absent = {name for name, what in problems if what == "absent" and name in schema.attributes}
     if partial and absent != set(schema.attributes):
-        found = [problem for problem in found if problem[0] not in absent]
-    raise_if_any(found)
+        problems = [problem for problem in problems if problem[0] not in absent]
+    raise_if_any(problems)
     present = {name: columns[name] for name in schema.names if name not in absent}
     n_rows = max(map(len, present.values()))
     dtypes = [attribute.dtype for attribute in schema.attributes.values()]
@@ -159,8 +116,8 @@ def encode(
 def encode_entries(
     attributes: Iterable[Attribute], columns: Iterable[Sequence[Any]]
 ) -> list[Codes]:
-    """The codes of plain columns (lists of texts, numbers or None), as :func:`encode` gives them,
-    without a data frame.
+    """Return the codes of plain columns (lists of texts, numbers or None), as :func:`encode` gives
+    them, without a data frame.
 
     A data frame costs more than a hundred rows; for one row, this is many times faster.
     """
@@ -186,28 +143,31 @@ def check_structure(schema: Schema, table: object, y: object = None) -> None:
 
 
 def find_problems(schema: Schema, table: object, y: object = None) -> list[tuple[str, What]]:
-    """How the table fails to fit its schema. For the owner: the answer depends on the rows."""
+    """Return how the table fails to fit its schema.
+
+    For the owner: the answer depends on the rows.
+    """
     columns = Columns(schema, table, y, with_target=True)
-    found = list(columns.structure())
-    broken = {name for name, _ in found}
+    problems = list(columns.structure())
+    broken = {name for name, _ in problems}
     attributes: dict[str, Attribute] = {
         **schema.attributes,
         schema.target: Categorical(schema.classes),
     }
     for name, attribute in attributes.items():
         if name not in broken:
-            found += [(name, what) for what in _find_column_problems(attribute, columns[name])]
-    return found
+            problems += [(name, what) for what in _find_column_problems(attribute, columns[name])]
+    return problems
 
 
 def _find_column_problems(attribute: Attribute, column: Column) -> list[What]:
-    found: set[What] = set()
+    problems: set[What] = set()
     for_each_block(
         len(column),
-        lambda low, high: found.update(_find_block_problems(attribute, column, low, high)),
+        lambda low, high: problems.update(_find_block_problems(attribute, column, low, high)),
     )
     order: tuple[What, ...] = ("unlisted", "not a number", "out of range", "null")
-    return [what for what in order if what in found]
+    return [what for what in order if what in problems]
 
 
 def _find_block_problems(attribute: Attribute, column: Column, low: int, high: int) -> list[What]:
@@ -216,27 +176,28 @@ def _find_block_problems(attribute: Attribute, column: Column, low: int, high: i
     entries = [entry for i, entry in enumerate(uniques) if i in used and entry is not None]
     has_null = -1 in used or any(uniques[i] is None for i in used)
     expected = attribute.on_unknown is not None
-    found: list[What] = []
+    problems: list[What] = []
     if isinstance(attribute, Categorical):
         catches = expected or attribute.other is not None
         if not catches and any(match(attribute, entry) is None for entry in entries):
-            found.append("unlisted")
+            problems.append("unlisted")
         if not catches and attribute.missing is None and has_null:
-            found.append("null")
-        return found
+            problems.append("null")
+        return problems
     numbers = np.array([number_of(entry) for entry in entries if entry != attribute.missing])
     if np.isnan(numbers).any() and attribute.missing is None:
-        found.append("not a number")
+        problems.append("not a number")
     if not expected and ((numbers < attribute.low) | (numbers > attribute.high)).any():
-        found.append("out of range")
+        problems.append("out of range")
     if attribute.missing is None and attribute.on_unknown != "drop" and has_null:
-        found.append("null")
-    return found
+        problems.append("null")
+    return problems
 
 
 def _number_people(column: Column) -> npt.NDArray[np.intp]:
-    """A number per person; -1 for a row without one. Entries are the same person only if type and
-    value are the same.
+    """Return a number per person; -1 for a row without one.
+
+    Entries are the same person only if type and value are the same.
     """
     import pandas as pd
 
@@ -244,3 +205,50 @@ def _number_people(column: Column) -> npt.NDArray[np.intp]:
     if pd.api.types.is_object_dtype(series.dtype):
         series = pd.Series([identity_of(entry) for entry in series], dtype=object)
     return np.asarray(pd.factorize(series)[0], dtype=np.intp)
+
+
+# -- one column, block by block, by the quickest way that its storage allows --
+
+
+class ColumnCodes:
+    """The encoder of one column.
+
+    Whatever way is taken, the code of an entry depends on that entry alone.
+    """
+
+    def __init__(self, attribute: Attribute, column: Column) -> None:
+        self._attribute, self._column = attribute, column
+        self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
+        self._find = None
+        if isinstance(attribute, Categorical) and len(column) >= steps.MANY_ROWS:
+            self._find = column.finder(list(attribute.code_of_text))
+            codes = [
+                *attribute.code_of_text.values(),
+                attribute.unknown_code,
+                attribute.missing_code,
+            ]
+            self._found = np.array(codes if self._find else [], dtype=attribute.dtype)
+
+    def write(self, low: int, high: int, out: npt.NDArray[Any]) -> None:
+        """Write the codes of these rows into ``out``."""
+        if self._find is not None:
+            take(self._found, self._find(low, high), out)
+        elif (numbers := self._column.numbers(low, high)) is not None:
+            values, nulls = numbers
+            self._attribute.steps(values.dtype).write(values, out)
+            if nulls is not None:
+                out[nulls] = self._attribute.missing_code
+        else:
+            positions, entries = self._column.distinct(low, high)
+            take(self._codes_of(entries), positions, out)
+
+    def _codes_of(self, values: list[Any]) -> npt.NDArray[Any]:
+        """Return the codes of plain values, and of null.
+
+        Those of categories, which stay the same list, are computed only once.
+        """
+        known, codes = self._values
+        if known is not values:
+            codes = codes_of_plain(self._attribute, values)
+            self._values = values, codes
+        return codes

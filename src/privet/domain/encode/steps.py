@@ -1,5 +1,8 @@
-"""Numbers to codes. On numbers every attribute is a step function: sorted points, and one code
-between each two of them.
+"""Encode numbers by looking them up among sorted steps.
+
+On numbers every attribute is a step function: sorted points, and one code between each two of them.
+Long tables are encoded block by block: intermediate results take little memory, and all cores take
+part.
 """
 
 from __future__ import annotations
@@ -15,9 +18,6 @@ import numpy.typing as npt
 
 from privet._parallel import for_each_part
 
-# Work on a long table block by block: what is computed on the way takes little memory, and all
-# cores take part.
-
 #: Rows at a time.
 BLOCK = 1 << 16
 #: From this many rows on, it is worth preparing a quicker way. The codes are the same either way.
@@ -30,7 +30,7 @@ def for_each_block(n_rows: int, work: Callable[[int, int], None]) -> None:
     for_each_part(n_blocks, lambda part: work(part * BLOCK, min((part + 1) * BLOCK, n_rows)))
 
 
-#: Whole numbers are looked up in a table of at most this many entries.
+#: Integers are looked up in a table of at most this many entries.
 MAX_STEP_TABLE = 1 << 18
 _CELLS = 1 << 12
 _COMPILED = (
@@ -60,7 +60,9 @@ class Steps:
     def of_values(
         cls, code_of: Mapping[Any, int], dtype: Any, codes: Any, unknown: int, missing: int
     ) -> Steps:
-        """Listed numbers of this type have their codes, all others the unknown one."""
+        """Return steps that give listed numbers of this type their codes, and others the unknown
+        one.
+        """
         points: list[Any] = []
         steps = [unknown]
         for value in sorted(code_of):
@@ -76,18 +78,18 @@ class Steps:
         return cls(np.array(points, dtype=dtype), np.array(steps, dtype=codes), missing)
 
     def __call__(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The code of each number."""
-        found = self.codes[
+        """Return the code of each number."""
+        codes = self.codes[
             np.searchsorted(
                 self.points, numbers.astype(self.points.dtype, copy=False), side="right"
             )
         ]
         if numbers.dtype.kind == "f":
-            found[np.isnan(numbers)] = self.missing
-        return found
+            codes[np.isnan(numbers)] = self.missing
+        return codes
 
     def write(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-        """The code of each number into ``out``."""
+        """Write the code of each number into ``out``."""
         table = (
             self._table(numbers.dtype)
             if len(numbers) >= MANY_ROWS and numbers.dtype.kind != "f"
@@ -110,8 +112,8 @@ class Steps:
             out[:] = self(numbers)
 
     def _table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
-        """The first whole number that matters, and the codes from it on; those before and after are
-        as the first and the last.
+        """Return the first integer that matters, and the codes from it on; those before and
+        after are as the first and the last.
         """
         if dtype not in self._tables:
             self._tables[dtype] = self._make_table(dtype)
@@ -156,7 +158,7 @@ class Steps:
 
 
 def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """The codes at these positions into ``out``, where -1 is the last of them."""
+    """Write the codes at these positions into ``out``, where -1 is the last of them."""
     if len(positions) < MANY_ROWS:
         out[:] = codes[positions]
     else:
@@ -166,8 +168,9 @@ def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[
 def look_up_many(
     first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]
 ) -> None:
-    """The codes of many whole numbers, the first of which has ``codes[0]``; those beyond are as the
-    first and the last.
+    """Write the codes of many integers into ``out``.
+
+    The first integer of the table has ``codes[0]``; those beyond are as the first and the last.
     """
     from privet.domain.encode import loops
 
@@ -177,7 +180,7 @@ def look_up_many(
 
 
 def _normalize_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers in one of few forms, for each of which a loop is compiled."""
+    """Return the numbers in one of few forms, for each of which a loop is compiled."""
     if numbers.dtype not in _COMPILED:
         numbers = numbers.astype(np.uint8 if numbers.dtype.kind == "b" else np.float64)
     numbers = np.ascontiguousarray(numbers).view()
@@ -186,7 +189,7 @@ def _normalize_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _next_number(value: Any, dtype: Any) -> Any:
-    """The next number of the type; None after the last."""
+    """Return the next number of the type; None after the last."""
     if np.dtype(dtype).kind == "f":
         return math.nextafter(value, math.inf)
     return None if value == np.iinfo(dtype).max else value + 1

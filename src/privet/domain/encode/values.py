@@ -1,5 +1,7 @@
-"""Single entries of a column: what plain value each one is, and its code. Looks at one entry at a
-time.
+"""Encode single entries of a column, and name what does not fit its schema.
+
+An entry becomes a plain value and then a code, and is looked at by itself. A table's misfits are
+told to the owner without a value or a count of the table.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from privet.errors import SchemaMismatch
 
 
 class _NoValue:
-    """Stands for an entry that is no text, number or truth value, and matches nothing."""
+    """Stands for an entry that is no text, number or boolean, and matches nothing."""
 
 
 NO_VALUE = _NoValue()
@@ -24,7 +26,7 @@ _PLAIN = (str, int, bool)
 
 
 def plain_value_of(entry: Any) -> str | bool | int | float | _NoValue | None:
-    """One entry as a plain value; None for null. Looks at nothing else."""
+    """Return one entry as a plain value; None for null. Looks at nothing else."""
     if type(entry) in _PLAIN:
         return entry  # type: ignore[no-any-return]
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
@@ -47,7 +49,7 @@ def _float_of_decimal(number: Decimal) -> float:
 
 
 def codes_of_plain(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[Any]:
-    """The code of each plain value, and that of null as one more entry."""
+    """Return the code of each plain value, and that of null as one more entry."""
     if isinstance(attribute, Numeric):
         return attribute.codes_of(np.array([number_of(value) for value in values] + [np.nan]))
     listed = [
@@ -58,7 +60,7 @@ def codes_of_plain(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[A
 
 
 def match(attribute: Categorical, value: Any) -> int | None:
-    """The code of a plain value, or None where it is not listed."""
+    """Return the code of a plain value, or None where it is not listed."""
     if value is NO_VALUE or value is None or (isinstance(value, float) and not np.isfinite(value)):
         return None
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
@@ -67,7 +69,7 @@ def match(attribute: Categorical, value: Any) -> int | None:
 
 
 def number_of(value: Any) -> float:
-    """The number that a plain value is or spells; NaN for what is no number."""
+    """Return the number that a plain value is or spells; NaN for what is no number."""
     if value is NO_VALUE or value is None or (isinstance(value, str) and "_" in value):
         return np.nan
     try:
@@ -79,8 +81,9 @@ def number_of(value: Any) -> float:
 
 
 def identity_of(entry: Any) -> tuple[str, Any] | None:
-    """What tells people apart; None for null, for no value at all, and for what cannot be
-    compared.
+    """Return what tells people apart.
+
+    None for null, for no value at all, and for what cannot be compared.
     """
     if entry is NO_VALUE or plain_value_of(entry) is None:
         return None
@@ -92,8 +95,7 @@ def identity_of(entry: Any) -> tuple[str, Any] | None:
     return type(entry).__qualname__, entry
 
 
-# How a table can fail to fit its schema, said to the owner without a value or a count of the
-# table.
+# -- how a table can fail to fit its schema, in words for the owner --
 
 What = Literal["absent", "dtype", "identity", "unlisted", "null", "not a number", "out of range"]
 
@@ -119,7 +121,7 @@ _ADVICE: dict[What, str] = {
 
 
 def describe(column: str, what: What) -> str:
-    """One line that names the column and the way out."""
+    """Return one line that names the column and what to do about it."""
     return f"column {column!r} {_ADVICE[what]}"
 
 

@@ -1,4 +1,8 @@
-"""C4.5: gain ratio, multiway or two-way splits, optional reduced-error pruning."""
+"""Grow exact C4.5 trees: gain ratio, multiway or two-way splits, optional reduced-error pruning.
+
+Functions of counts take arrays of shape (..., children, classes), and answer for all of them at
+once.
+"""
 
 from __future__ import annotations
 
@@ -22,106 +26,6 @@ from privet.learners.baselines.growing import (
     make_mixed_rule,
     prune_reduced_error,
 )
-
-# Two-way splits of one attribute: a value against the rest, or a threshold on the order of bins.
-
-
-@dataclass(frozen=True, eq=False)
-class BinarySplits:
-    """Every two-way split of an attribute at every node of a level. Split ``s`` is value ``s``, or
-    codes above ``s``.
-
-    In a threshold split of a ``Numeric`` with a bin for missing entries, that bin (the last code)
-    goes with the child that has more of the other rows, child 0 if both have as many. The last
-    split sets it apart from all numbers.
-
-    Args:
-        attribute: the attribute.
-        ones: class counts of child 1: shape (nodes, splits, classes).
-        missing_above: whether missing entries go to child 1: shape (nodes, splits). None without
-            such a bin.
-    """
-
-    attribute: Attribute
-    ones: Ints
-    missing_above: npt.NDArray[np.bool_] | None = None
-
-    @classmethod
-    def of(cls, attribute: Attribute, table: Ints) -> BinarySplits:
-        """The splits, from class counts by node and value."""
-        if not isinstance(attribute, Numeric):
-            return cls(attribute, table)
-        above = table.sum(axis=1, keepdims=True) - np.cumsum(table, axis=1)[:, :-1]
-        if attribute.missing is None:
-            return cls(attribute, above)
-        missing = table[:, -1:]
-        n_above = (above - missing).sum(axis=2)
-        n_present = (table.sum(axis=1, keepdims=True) - missing).sum(axis=2)
-        missing_above = n_above > n_present - n_above
-        missing_above[:, -1] = True
-        return cls(
-            attribute, np.where(missing_above[:, :, None], above, above - missing), missing_above
-        )
-
-    def children(self, totals: Ints) -> Ints:
-        """Child-by-class counts, from the class counts of the nodes: shape (nodes, splits, 2,
-        classes).
-        """
-        return np.stack([totals[:, None, :] - self.ones, self.ones], axis=2)
-
-    def branch(self, node: int, split: int) -> Ints:
-        """The child that each code goes to."""
-        codes = np.arange(self.attribute.size)
-        if not isinstance(self.attribute, Numeric):
-            return np.asarray(codes == split, dtype=np.int64)
-        branch = np.asarray(codes > split, dtype=np.int64)
-        if self.missing_above is not None:
-            branch[-1] = self.missing_above[node, split]
-        return branch
-
-
-# Information gain and gain ratio of splits, from child-by-class counts.
-#
-# Counts come in arrays of shape (..., children, classes); each function answers for all of them
-# at once.
-
-#: Scores that differ by less are equal: sums of logarithms depend on their order in the last
-#: digits.
-TOLERANCE = 1e-12
-
-
-def entropy(counts: Ints) -> Floats:
-    """H = -sum_c p_c log2(p_c) over the last axis; 0 where there is nothing (Shannon 1948)."""
-    sizes = counts.sum(axis=-1)
-    return np.asarray(_total_bits(counts) / np.maximum(sizes, 1))
-
-
-def information_gain(children: Ints) -> Floats:
-    """H(class) - sum_v (n_v / n) H(class | v), in bits (Quinlan 1986, section 4)."""
-    parent = children.sum(axis=-2)
-    saved = _total_bits(parent) - _total_bits(children).sum(axis=-1)
-    return np.asarray(saved / np.maximum(parent.sum(axis=-1), 1))
-
-
-def split_information(children: Ints) -> Floats:
-    """-sum_v (n_v / n) log2(n_v / n): the entropy of the child sizes (Quinlan 1986, section 7)."""
-    return entropy(children.sum(axis=-1))
-
-
-def first_best(scores: Floats, axis: int) -> npt.NDArray[np.intp]:
-    """The first position along the axis with the best score, up to rounding."""
-    return np.asarray(
-        (scores >= scores.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis)
-    )
-
-
-def _total_bits(counts: Ints) -> Floats:
-    """n H(counts) = n log2(n) - sum_c n_c log2(n_c)."""
-    return np.asarray(_n_log_n(counts.sum(axis=-1)) - _n_log_n(counts).sum(axis=-1))
-
-
-def _n_log_n(counts: npt.NDArray[Any]) -> Floats:
-    return np.asarray(counts * np.log2(np.maximum(counts, 1)))
 
 
 def grow_c45(
@@ -179,7 +83,7 @@ def _choose_multiway(min_rows: int, level: Level) -> list[SplitChoice | None]:
 
 def _choose_binary(min_rows: int, level: Level) -> list[SplitChoice | None]:
     lines = np.arange(len(level))
-    found: dict[int, tuple[BinarySplits, list[int]]] = {}
+    choices: dict[int, tuple[BinarySplits, list[int]]] = {}
     gains, ratios = [], []
     for position, attribute in enumerate(level.data.schema.attributes.values()):
         if attribute.size < 2:
@@ -191,16 +95,16 @@ def _choose_binary(min_rows: int, level: Level) -> list[SplitChoice | None]:
         best = first_best(gain, axis=1)
         gains.append(gain[lines, best])
         ratios.append(ratio[lines, best])
-        found[position] = options, best.tolist()
+        choices[position] = options, best.tolist()
     chosen = _choose_attributes(gains, ratios)
     return [
-        None if a is None else (a, found[a][0].branch(line, found[a][1][line]))
+        None if a is None else (a, choices[a][0].branch(line, choices[a][1][line]))
         for line, a in enumerate(chosen)
     ]
 
 
 def _score_children(children: Ints, min_rows: int) -> tuple[Floats, Floats]:
-    """Gain and gain ratio; minus infinity where the split does not count."""
+    """Return gain and gain ratio; minus infinity where the split does not count."""
     gain = information_gain(children)
     counts = ((children.sum(axis=-1) >= min_rows).sum(axis=-1) > 1) & (gain > TOLERANCE)
     ratio = gain / np.where(counts, split_information(children), 1.0)
@@ -208,8 +112,9 @@ def _score_children(children: Ints, min_rows: int) -> tuple[Floats, Floats]:
 
 
 def _choose_attributes(gains: Sequence[Floats], ratios: Sequence[Floats]) -> list[int | None]:
-    """For each node the attribute of best ratio among those of at least average gain, if there is
-    one.
+    """Choose for each node the attribute of best ratio among those of at least average gain.
+
+    None where there is none.
     """
     gain, ratio = np.stack(gains), np.stack(ratios)
     counts = np.isfinite(gain)
@@ -217,3 +122,107 @@ def _choose_attributes(gains: Sequence[Floats], ratios: Sequence[Floats]) -> lis
     average = np.where(counts, gain, 0.0).sum(axis=0) / np.maximum(n_counting, 1)
     best = first_best(np.where(gain >= average - TOLERANCE, ratio, -np.inf), axis=0)
     return [a if n else None for a, n in zip(best.tolist(), n_counting.tolist(), strict=True)]
+
+
+# -- two-way splits of one attribute: a value against the rest, or a threshold on the order of bins
+# --
+
+
+@dataclass(frozen=True, eq=False)
+class BinarySplits:
+    """Every two-way split of an attribute at every node of a level.
+
+    Split ``s`` is value ``s``, or codes above ``s``.
+
+    In a threshold split of a ``Numeric`` with a bin for missing entries, that bin (the last code)
+    goes with the child that has more of the other rows, child 0 if both have as many. The last
+    split sets it apart from all numbers.
+
+    Args:
+        attribute: the attribute.
+        ones: class counts of child 1: shape (nodes, splits, classes).
+        missing_above: whether missing entries go to child 1: shape (nodes, splits). None without
+            such a bin.
+    """
+
+    attribute: Attribute
+    ones: Ints
+    missing_above: npt.NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, attribute: Attribute, table: Ints) -> BinarySplits:
+        """Return the splits, from class counts by node and value."""
+        if not isinstance(attribute, Numeric):
+            return cls(attribute, table)
+        above = table.sum(axis=1, keepdims=True) - np.cumsum(table, axis=1)[:, :-1]
+        if attribute.missing is None:
+            return cls(attribute, above)
+        missing = table[:, -1:]
+        n_above = (above - missing).sum(axis=2)
+        n_present = (table.sum(axis=1, keepdims=True) - missing).sum(axis=2)
+        missing_above = n_above > n_present - n_above
+        missing_above[:, -1] = True
+        return cls(
+            attribute, np.where(missing_above[:, :, None], above, above - missing), missing_above
+        )
+
+    def children(self, totals: Ints) -> Ints:
+        """Return child-by-class counts, of shape (nodes, splits, 2, classes).
+
+        They come from the class counts of the nodes.
+        """
+        return np.stack([totals[:, None, :] - self.ones, self.ones], axis=2)
+
+    def branch(self, node: int, split: int) -> Ints:
+        """Return the child that each code goes to."""
+        codes = np.arange(self.attribute.size)
+        if not isinstance(self.attribute, Numeric):
+            return np.asarray(codes == split, dtype=np.int64)
+        branch = np.asarray(codes > split, dtype=np.int64)
+        if self.missing_above is not None:
+            branch[-1] = self.missing_above[node, split]
+        return branch
+
+
+# -- information gain and gain ratio, from child-by-class counts --
+
+#: Scores that differ by less are equal: sums of logarithms depend on their order in the last
+#: digits.
+TOLERANCE = 1e-12
+
+
+def entropy(counts: Ints) -> Floats:
+    """Return H = -sum_c p_c log2(p_c) over the last axis (Shannon 1948); 0 for no counts."""
+    sizes = counts.sum(axis=-1)
+    return np.asarray(_total_bits(counts) / np.maximum(sizes, 1))
+
+
+def information_gain(children: Ints) -> Floats:
+    """Return H(class) - sum_v (n_v / n) H(class | v), in bits (Quinlan 1986, section 4)."""
+    parent = children.sum(axis=-2)
+    saved = _total_bits(parent) - _total_bits(children).sum(axis=-1)
+    return np.asarray(saved / np.maximum(parent.sum(axis=-1), 1))
+
+
+def split_information(children: Ints) -> Floats:
+    """Return -sum_v (n_v / n) log2(n_v / n), the entropy of the child sizes.
+
+    Quinlan 1986, section 7.
+    """
+    return entropy(children.sum(axis=-1))
+
+
+def first_best(scores: Floats, axis: int) -> npt.NDArray[np.intp]:
+    """Return the first position along the axis with the best score, up to rounding."""
+    return np.asarray(
+        (scores >= scores.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis)
+    )
+
+
+def _total_bits(counts: Ints) -> Floats:
+    """Return n H(counts) = n log2(n) - sum_c n_c log2(n_c)."""
+    return np.asarray(_n_log_n(counts.sum(axis=-1)) - _n_log_n(counts).sum(axis=-1))
+
+
+def _n_log_n(counts: npt.NDArray[Any]) -> Floats:
+    return np.asarray(counts * np.log2(np.maximum(counts, 1)))

@@ -1,5 +1,9 @@
-"""Growing a tree level by level: what every exact learner shares. A learner says how a level is
-split, and no more.
+"""Grow a tree level by level, and prune it: what every exact learner shares.
+
+A learner says how a level is split, and no more. Training rows are encoded and checked once
+(:class:`EncodedRows`), so that counting can index without looking. A :class:`Level` holds the open
+nodes of one depth and the rows in them, counted all at once. Every leaf of a grown tree is a cell
+of its own, numbered in the order of the nodes.
 """
 
 from __future__ import annotations
@@ -17,8 +21,6 @@ from privet.domain.cells import Cells
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
 
-# Rows: encoded training rows, checked once so that counting can index without looking.
-
 
 @dataclass(frozen=True, eq=False)
 class EncodedRows:
@@ -34,8 +36,9 @@ class EncodedRows:
     def checked(
         cls, schema: Schema, codes: Sequence[Codes], classes: Codes, *, unknown: bool = False
     ) -> EncodedRows:
-        """The rows, or a :class:`ParameterError`. ``unknown`` allows the code one past the end of a
-        domain.
+        """Return the rows, or raise :class:`ParameterError`.
+
+        ``unknown`` allows the code one past the end of a domain.
         """
         if len(codes) != len(schema.sizes):
             raise ParameterError(
@@ -58,8 +61,6 @@ def _check_column(what: str, column: Codes, n_rows: int, highest: int) -> None:
     if n_rows and (column.min() < 0 or column.max() > highest):
         raise ParameterError(f"{what} must be 0 to {highest}; leave out rows with other codes")
 
-
-# Level: the open nodes of one depth and the rows in them, counted all at once.
 
 #: How many counts one attribute's table may have; a level with more is looked at in pieces.
 MAX_TABLE = 1 << 20
@@ -87,7 +88,7 @@ class Level:
 
     @classmethod
     def root(cls, data: EncodedRows) -> Level:
-        """One node that holds every row."""
+        """Return a level of one node that holds every row."""
         counts = np.bincount(data.classes, minlength=data.schema.n_classes)[None, :]
         used = np.zeros((1, len(data.schema.sizes)), dtype=bool)
         n_rows = len(data)
@@ -99,7 +100,7 @@ class Level:
         return len(self.nodes)
 
     def where(self, keep: npt.NDArray[np.bool_]) -> Level:
-        """Only these nodes."""
+        """Return the level with only these nodes."""
         inside = keep[self.place]
         line = np.cumsum(keep) - 1
         return replace(
@@ -112,7 +113,7 @@ class Level:
         )
 
     def pieces(self) -> Iterator[Level]:
-        """The level, a few nodes at a time where its tables would be too large."""
+        """Return the level, a few nodes at a time where its tables would be too large."""
         step = max(1, MAX_TABLE // (max(self.data.schema.sizes) * self.data.schema.n_classes))
         for low in range(0, len(self), step):
             nodes = slice(low, low + step)
@@ -127,7 +128,7 @@ class Level:
             )
 
     def table(self, attribute: int) -> Ints:
-        """Class counts by node and value of an attribute: shape (nodes, values, classes)."""
+        """Return class counts by node and value of an attribute: shape (nodes, values, classes)."""
         shape = (len(self), self.data.schema.sizes[attribute], self.data.schema.n_classes)
         entry = (self.place * shape[1] + self.data.codes[attribute][self.rows]) * shape[
             2
@@ -135,7 +136,7 @@ class Level:
         return np.bincount(entry, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
 
     def values(self, attribute: npt.NDArray[Any]) -> Ints:
-        """The code of each row in the attribute that ``attribute`` names for its node."""
+        """Return the code of each row in the attribute that ``attribute`` names for its node."""
         tested = attribute[self.place]
         values = np.empty(len(self.rows), dtype=np.int64)
         for a in np.unique(tested).tolist():
@@ -144,13 +145,10 @@ class Level:
         return values
 
 
-# Flat arrays to cells: every leaf is a cell of its own, numbered in the order of the nodes.
-
-
 def number_leaves(
     schema: Schema, attribute: Ints, offset: Ints, branch: Ints, is_cell: npt.NDArray[np.bool_]
 ) -> Cells:
-    """The structure, with cells 0, 1, 2, ... at the nodes where ``is_cell`` holds."""
+    """Return the structure, with cells 0, 1, 2, ... at the nodes where ``is_cell`` holds."""
     cell = np.where(is_cell, np.cumsum(is_cell) - 1, -1)
     return Cells(
         schema,
@@ -200,7 +198,7 @@ def grow(
 
 
 def make_mixed_rule(least: int) -> MaySplit:
-    """Nodes of at least this many rows, of more than one class."""
+    """Return a rule that splits nodes of at least this many rows, of more than one class."""
     return lambda counts: (counts.sum(axis=1) >= least) & ((counts > 0).sum(axis=1) > 1)
 
 
@@ -262,7 +260,7 @@ class _Growth:
         return below.where(reached)
 
     def tree(self, empty_cells: bool) -> Tree:
-        """The tree, with its leaves as cells in the order of their nodes."""
+        """Return the tree, with its leaves as cells in the order of their nodes."""
         attribute = np.array(self._attribute)
         is_cell = (attribute < 0) & (empty_cells | np.concatenate(self._reached))
         branch = np.concatenate([np.zeros(0, dtype=np.int64), *self._branch])
@@ -270,7 +268,7 @@ class _Growth:
         return Tree(cells, np.concatenate(self._counts).astype(np.float64))
 
 
-# Reduced-error pruning: subtrees that do not help on rows kept aside become leaves.
+# -- reduced-error pruning: subtrees that do not help on held-out rows become leaves --
 
 
 def prune_reduced_error(tree: Tree, codes: Sequence[Codes], classes: Codes) -> Tree:
@@ -292,13 +290,13 @@ def prune_reduced_error(tree: Tree, codes: Sequence[Codes], classes: Codes) -> T
 
 
 def cut_below(tree: Tree, depth: int) -> Tree:
-    """The tree with at most so many tests on a path."""
+    """Return the tree with at most so many tests on a path."""
     cut = (tree.depths == depth) & (tree.cells.attribute >= 0)
     return _cut(tree, cut) if cut.any() else tree
 
 
 def _find_nodes_to_cut(tree: Tree, rows: EncodedRows) -> npt.NDArray[np.bool_]:
-    """Which inner nodes become leaves."""
+    """Return which inner nodes become leaves."""
     n_classes = tree.schema.n_classes
     at = tree.reach(rows.codes) * n_classes + rows.classes
     stopped = np.bincount(at, minlength=tree.n_nodes * n_classes).reshape(tree.n_nodes, n_classes)
@@ -318,7 +316,7 @@ def _find_nodes_to_cut(tree: Tree, rows: EncodedRows) -> npt.NDArray[np.bool_]:
 
 
 def _cut(tree: Tree, cut: npt.NDArray[np.bool_]) -> Tree:
-    """The tree with these nodes as leaves, and without what was below them."""
+    """Return the tree with these nodes as leaves, and without what was below them."""
     old, parents, sizes = tree.cells, tree.cells.parents, tree.schema.sizes
     kept = np.ones(tree.n_nodes, dtype=bool)
     for node in range(1, tree.n_nodes):  # parents come first

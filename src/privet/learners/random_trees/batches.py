@@ -1,4 +1,4 @@
-"""Leaf counts batch by batch: count one, add it to what was released, merge any number of them."""
+"""Count leaves batch by batch: count one, add it to what was released, merge any number of them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ PEOPLE = NameIn(
 def count_leaves(
     curator: AnyCurator, forest: Sequence[Cells], epsilon: Number
 ) -> tuple[Batch, Cost]:
-    """The noisy class counts of all leaves of a forest, and what they cost for one row added or
-    removed.
+    """Return the noisy class counts of all leaves of a forest, and what they cost.
+
+    The cost is for one row added or removed.
 
     Sensitivity: a row is in one leaf of each of the N trees, so N in L1; discrete Laplace noise of
     scale N/epsilon. Cost: pure epsilon.
@@ -51,7 +52,7 @@ def count_leaves(
 
 
 def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "") -> Model:
-    """A model of one batch: the rows of one table, counted in the leaves of a plan.
+    """Return a model of one batch: the rows of one table, counted in the leaves of a plan.
 
     Cost: pure ``epsilon``. Neighbours: one row added or removed.
     """
@@ -69,15 +70,16 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
 def make_batch_model(
     plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Schema | None = None
 ) -> Model:
-    """The model of one batch of leaf counts. ``schema`` is the plan's domain with the facts of the
-    batch's own table.
+    """Return the model of one batch of leaf counts.
+
+    ``schema`` is the plan's domain with the facts of the batch's own table.
     """
     own = plan.schema if schema is None else schema
     return _build_model(own, plan, weigh_batches([batch], plan.shrink), statement)
 
 
 def plan_of(model: Model) -> Plan:
-    """What other rows must be counted in, to be added to a model."""
+    """Return the plan of a model: other rows must be counted in it, to be added to the model."""
     if model.evidence is None:
         raise ParameterError(
             f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added "
@@ -95,8 +97,9 @@ def plan_of(model: Model) -> Plan:
 def add_batch(
     model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
 ) -> Model:
-    """A model with the rows of one more batch: fresh counts, fresh noise, added to the released
-    ones.
+    """Return a model with the rows of one more batch.
+
+    Fresh counts with fresh noise are added to the released ones.
 
     Cost: pure ``epsilon`` for the new rows. A person loses the largest epsilon of the batches if
     nobody is in two of them (parallel composition), and their sum otherwise. It does not warn: see
@@ -118,7 +121,7 @@ def add_batch(
 def update(
     model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
 ) -> Model:
-    """The same, with a warning where noise has outgrown the counts."""
+    """Add a batch, as :func:`add_batch` does, and warn where noise has outgrown the counts."""
     return warn_if_worn(add_batch(model, curator, epsilon, people, name))
 
 
@@ -134,8 +137,9 @@ def warn_if_worn(model: Model) -> Model:
 def merge_batches(
     models: Sequence[Model], people: People, weighting: Weighting = "by-noise"
 ) -> Model:
-    """One model of all batches of several models of one structure. Post-processing: it pays
-    nothing, and sees no row.
+    """Return one model of all batches of several models of one structure.
+
+    Post-processing: it pays nothing, and sees no row.
 
     The order does not matter. Its cost depends on the number of leaves and batches only. Refused
     are models of another structure, schema, combination or shrinkage, and batches that are given
@@ -184,8 +188,9 @@ def _merge_models(models: Sequence[Model], people: People, weighting: Weighting)
 
 
 def combine_facts(schemas: Sequence[Schema]) -> Schema:
-    """One domain with the facts that hold for all tables: the most rows per person; how many rows
-    there are is left open.
+    """Return one domain with the facts that hold for all tables.
+
+    That is the most rows per person; how many rows there are is left open.
     """
     first = schemas[0]
     person = first.person if all(schema.person == first.person for schema in schemas) else None
@@ -203,8 +208,9 @@ def check_same_domain(plan: Plan, schema: Schema) -> None:
 
 
 def _check_label(name: str) -> None:
-    """A name must fit into the file that will hold it: to find out after the charge would be too
-    late.
+    """Raise unless a name fits into the file that will hold it.
+
+    To find out after the charge would be too late.
     """
     if not isinstance(name, str) or len(name) > 200 or not name.isprintable():
         raise ParameterError(f"name must be text of at most 200 printable characters, got {name!r}")
@@ -227,5 +233,5 @@ def _build_model(
 
 
 def _restate_cells(schema: Schema, cells: Cells) -> Cells:
-    """The same structure, with this table's facts about rows and people."""
+    """Return the same structure, with this table's facts about rows and people."""
     return cells if cells.schema == schema else replace(cells, schema=schema)

@@ -1,4 +1,4 @@
-"""Private random decision trees."""
+"""Learn private random decision trees."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class RandomTreesClassifier(PrivateClassifier):
             noise, and more where noise dominates
             (:func:`~privet.model.leaf_vectors.weigh_batches`); 0 leaves counts as they are.
             people: whether the batches of :meth:`partial_fit` are known to hold different people:
-            ``"disjoint"``, which is the owner's assertion, or ``"may-overlap"``."""
+            ``"disjoint"``, which is the owner's assertion, or ``"may-overlap"``.
+    """
 
     _name: ClassVar[str] = "random-trees"
     _public_settings: ClassVar[tuple[str, ...]] = ("n_trees", "combine", "shrink")

@@ -1,10 +1,11 @@
-"""Random decision trees: the structure is drawn before any data is seen (Fan et al. 2003;
-Jagannathan et al. 2009, 2012).
+"""Draw the structures of random decision trees before any data is seen. No data in here.
 
-At each node a uniformly random attribute: a categorical one that is not yet used on the path gets
-one child per value, a numeric one a uniformly random threshold of its public bins (Fan et al. 2003,
-section 3). All leaves are at the same depth, and nothing is pruned: which leaves are empty is a
-fact about the data.
+Fan et al. 2003; Jagannathan et al. 2009, 2012. At each node a uniformly random attribute: a
+categorical one that is not yet used on the path gets one child per value, a numeric one a uniformly
+random threshold of its public bins (Fan et al. 2003, section 3). All leaves are at the same depth,
+and nothing is pruned: which leaves are empty is a fact about the data.
+
+A :class:`Plan` holds the structures of a forest, for all who will count their rows in its leaves.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ MAX_LEAVES = 1 << 20
 
 
 def height_for(schema: Schema, n_rows: float) -> int:
-    """h = min(floor(k/2), floor(log_b n) - 1), at least 1, with b values per attribute on average
-    (RDT-2012, section 5.1).
+    """Return the height h = min(floor(k/2), floor(log_b n) - 1), at least 1.
+
+    There are b values per attribute on average (RDT-2012, section 5.1).
 
     A numeric attribute splits in two.
     """
@@ -44,13 +46,13 @@ def height_for(schema: Schema, n_rows: float) -> int:
 
 
 def draw_forest(schema: Schema, n_trees: int, height: int, bits: Bits) -> list[Cells]:
-    """The structures of a forest."""
+    """Draw the structures of a forest."""
     check_integer("height", height, 1, MAX_HEIGHT)
     return [draw_tree(schema, height, bits) for _ in range(n_trees)]
 
 
 def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
-    """The structure of one random tree, level by level."""
+    """Draw the structure of one random tree, level by level."""
     sizes = np.asarray(schema.sizes, dtype=np.int64)
     numeric = np.array([isinstance(attribute, Numeric) for attribute in schema.attributes.values()])
     bins = np.array(
@@ -107,7 +109,7 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
 
 
 def _random_attributes(available: npt.NDArray[np.bool_], bits: Bits) -> npt.NDArray[np.int64]:
-    """A uniformly random available attribute for each node; -1 where there is none."""
+    """Return a uniformly random available attribute for each node; -1 where there is none."""
     ranks = available.cumsum(axis=1, dtype=np.int16)
     counts = ranks[:, -1]
     pick = uniform_below(bits, np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)
@@ -123,8 +125,8 @@ def _children_bounds(
     numeric: npt.NDArray[np.bool_],
     threshold: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The possible codes of the children: below or from the threshold on; a used category is not
-    asked again.
+    """Return the possible codes of the children: below or from the threshold on; a used category is
+    not asked again.
     """
     parent = np.repeat(np.arange(len(a)), width)
     number = np.arange(len(parent)) - np.repeat(np.cumsum(width) - width, width)
@@ -139,9 +141,6 @@ def _children_bounds(
     )
     return low, high
 
-
-# Plan: the structures of a forest, drawn before any data is seen, for all who will count their
-# rows in its leaves. No data in here.
 
 #: How random trees become answers.
 COMBINES = ("probabilities", "counts", "vote")

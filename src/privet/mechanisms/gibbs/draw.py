@@ -1,5 +1,11 @@
-"""Draw a whole labelled tree with probability proportional to prior x exp(epsilon x correct
-weight).
+"""Draw a whole labelled tree by the exponential mechanism, exactly.
+
+Its probability is proportional to prior x exp(epsilon x correct weight). :class:`Gibbs` makes one
+exact draw per node, with probabilities proportional to exp(unit whole + rest)
+(:func:`exact_draw`). There, a uniform real U is revealed bit by bit. The outcome is where U times
+the total weight falls among the running sums; it is decided from 64 bits and double arithmetic
+unless that comes too close to a boundary, and then from ever more bits and decimals until it is
+clear.
 """
 
 from __future__ import annotations
@@ -30,78 +36,6 @@ from privet.mechanisms.gibbs.kernels import (
 )
 from privet.mechanisms.gibbs.plan import SpaceArrays, codes_of
 from privet.mechanisms.randomness import Bits
-
-# One of several outcomes, with probabilities proportional to exp(unit whole + rest), exactly.
-#
-# A uniform real U is revealed bit by bit. The outcome is where U times the total weight falls
-# among the running sums; it is decided from 64 bits and double arithmetic unless that comes too
-# close to a boundary, and then from ever more bits and decimals until it is clear.
-
-#: 32 roundings: more than double arithmetic loses per outcome; see :func:`exact_draw`.
-DOUBLE_ERROR = 2.0**-48
-#: Sums and products of doubles and whole numbers have fewer digits than this, so nothing is
-#: rounded.
-EXACT = Context(prec=2500, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
-
-
-def exact_draw(
-    bits: Bits, whole: npt.NDArray[np.int64], unit: float, rest: npt.NDArray[np.float64]
-) -> int:
-    """The index i with probability proportional to exp(unit whole[i] + rest[i]); finite doubles are
-    taken as exact real numbers.
-
-    The product is not left to doubles, where its error would grow with ``whole``: an outcome's
-    chance would be off by more in a larger table. It is rounded here only to see where U falls,
-    with room for the error.
-    """
-    x = unit * (whole - whole.max()) + rest
-    sums = np.cumsum(np.exp(x - x.max()))
-    uniform = int(bits.words(1)[0])
-    at = uniform * 2.0**-64 * sums[-1]
-    # An exponent y below the largest is off by 2**-53 (4 y + 5 max |rest|), so a weight by 2**-53
-    # (10 + 5 max |rest|) at most; summing adds 2**-53 per outcome, the product and the unseen bits
-    # 2**-51.
-    slack = sums[-1] * (len(x) + float(np.abs(rest).max()) + 4) * DOUBLE_ERROR
-    index = int(np.searchsorted(sums, at, side="right"))
-    clear = (
-        index < len(x)
-        and at + slack < sums[index]
-        and (index == 0 or at - slack >= sums[index - 1])
-    )
-    return index if clear else _draw_with_more_bits(bits, whole, unit, rest, uniform)
-
-
-def _draw_with_more_bits(
-    bits: Bits,
-    whole: npt.NDArray[np.int64],
-    unit: float,
-    rest: npt.NDArray[np.float64],
-    uniform: int,
-) -> int:
-    """The same outcome from the same bits and more of them, in decimals that are rounded
-    correctly.
-    """
-    with localcontext(EXACT):
-        x = [
-            Decimal(float(unit)) * int(w) + Decimal(float(r))
-            for w, r in zip(whole, rest, strict=True)
-        ]
-        top = max(x)
-        behind = [value - top for value in x]
-    n_bits = 64
-    while True:
-        with localcontext(Context(prec=40 + n_bits // 3, Emin=MIN_EMIN, Emax=MAX_EMAX)) as context:
-            sums = list(accumulate(value.exp() for value in behind))
-            # Every weight, sum and product is rounded correctly: all together are off by less than
-            # this.
-            error = sums[-1] * (len(sums) + 4) * Decimal(10) ** (4 - context.prec)
-            low, high = (sums[-1] * at / (1 << n_bits) for at in (uniform, uniform + 1))
-            index = sum(edge <= high + error for edge in sums[:-1])
-            if index == 0 or sums[index - 1] <= low - error:
-                return index
-        uniform = (uniform << 64) | int(bits.words(1)[0])
-        n_bits += 64
-
 
 #: Elementary steps below which starting threads takes longer than the work.
 ONE_CORE = 200_000
@@ -140,7 +74,7 @@ class Gibbs:
     def _solve(self) -> None:
         plan, n_classes, arrays = self._plan, self._n_classes, self._plan.arrays
         counts = np.zeros((plan.n_states, n_classes), dtype=np.int64)
-        #: For each number of tests left, from 1 on: whole numbers and rests of all states. Nobody
+        #: For each number of tests left, from 1 on: integers and rests of all states. Nobody
         #: there: 0.
         self._best = {
             left: np.zeros(plan.n_states, dtype=np.int64) for left in range(1, plan.depth)
@@ -173,7 +107,7 @@ class Gibbs:
     # -- from the root down ------------------------------------------------------------------------
 
     def draw(self, bits: Bits) -> LabelledTree:
-        """One tree. Nodes that nobody is in are drawn like any other, from the prior."""
+        """Draw one tree. Nodes that nobody is in are drawn like any other, from the prior."""
         plan, schema = self._plan, self._plan.space.schema
         attribute, offset, branch, labels = [-1], [0], list[int](), [0]
         stack = [(0, self.root())]
@@ -203,12 +137,13 @@ class Gibbs:
         return LabelledTree(cells, np.array(labels))
 
     def root(self) -> Node:
-        """The node where everything is possible."""
+        """Return the node where everything is possible."""
         return Node(np.zeros(len(self._plan.sizes), dtype=np.int64), self._plan.depth, -1)
 
     def below(self, node: Node, label: int, split: Split) -> list[Node]:
-        """The children of a node with this label and split, in order; those that the values still
-        possible leave empty do not exist.
+        """Return the children of a node with this label and split, in order.
+
+        Those that the values still possible leave empty do not exist.
         """
         plan, a = self._plan, self._plan.space.schema.index(split.attribute)
         kept = child_masks(plan.masks[a][node.subset[a]], split)
@@ -217,15 +152,15 @@ class Gibbs:
             return [
                 Node(node.subset, 0, label, table[codes_of(child)].sum(axis=0)) for child in kept
             ]
-        found = []
+        children = []
         for child in kept:
             subset = node.subset.copy()
             subset[a] = plan.subset_of[a][child]
-            found.append(Node(subset, node.left - 1, label))
-        return found
+            children.append(Node(subset, node.left - 1, label))
+        return children
 
     def _choose(self, bits: Bits, node: Node) -> tuple[int, Split | None]:
-        """The label of a node, and how it is split, in one draw."""
+        """Draw the label of a node, and how it is split, at once."""
         choices = self.choices(node)
         index = exact_draw(
             bits, choices.whole.reshape(-1), self._law.unit, choices.rest.reshape(-1)
@@ -234,8 +169,9 @@ class Gibbs:
         return label, choices.splits[term]
 
     def choices(self, node: Node) -> WeightedSplits:
-        """Everything that a node can be, with log-weights: to stop (first) or to be split in some
-        way, with each label.
+        """Return everything that a node can be, with log-weights.
+
+        It can stop (first) or be split in some way, with each label.
         """
         plan, arrays, n_classes = self._plan, self._plan.arrays, self._n_classes
         chance, keep = self._law.split, self._law.keep
@@ -253,10 +189,10 @@ class Gibbs:
             value = np.empty((most, n_classes))
             if node.left > 1:
                 below = (self._best[node.left - 1], self._rest[node.left - 1])
-                found = fill_inner_terms(which, node.subset, arrays, *below, weight, value, ids)
-                splits += [plan.inner_splits[i] for i in ids[:found]]
+                n_terms = fill_inner_terms(which, node.subset, arrays, *below, weight, value, ids)
+                splits += [plan.inner_splits[i] for i in ids[:n_terms]]
             else:
-                found = fill_end_terms(
+                n_terms = fill_end_terms(
                     which,
                     node.subset,
                     n_classes,
@@ -267,8 +203,8 @@ class Gibbs:
                     value,
                     ids,
                 )
-                splits += [plan.last_splits[i] for i in ids[:found]]
-            weight, value = weight[:found], value[:found]
+                splits += [plan.last_splits[i] for i in ids[:n_terms]]
+            weight, value = weight[:n_terms], value[:n_terms]
         label_prior = np.full(n_classes, -math.log(n_classes))
         if node.above >= 0:
             label_prior = np.log(
@@ -281,7 +217,7 @@ class Gibbs:
         )
 
     def _table(self, subset: npt.NDArray[np.int64], a: int) -> npt.NDArray[np.int64]:
-        """The value-by-class weights of an attribute in a state."""
+        """Return the value-by-class weights of an attribute in a state."""
         plan = self._plan
         which = plan.number_of[tuple(sorted({*np.flatnonzero(subset).tolist(), a}))]
         table = narrow_table(which, a, subset, self._tables, plan.arrays)
@@ -312,8 +248,79 @@ class WeightedSplits:
 
 
 def run_on_all_cores(items: Sequence[int], work: Callable[[int], None], steps: int) -> None:
-    """Do independent pieces of work whose kernels run without the interpreter lock; all together
-    take so many elementary steps.
+    """Do independent pieces of work whose kernels run without the interpreter lock.
+
+    All together take so many elementary steps.
     """
     workers = MAX_THREADS if steps > ONE_CORE else 1
     for_each_part(len(items), lambda part: work(items[part]), workers=workers)
+
+
+# -- one exact draw out of several outcomes --
+
+#: 32 roundings: more than double arithmetic loses per outcome; see :func:`exact_draw`.
+DOUBLE_ERROR = 2.0**-48
+#: Sums and products of doubles and integers have fewer digits than this, so nothing is
+#: rounded.
+EXACT = Context(prec=2500, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
+
+
+def exact_draw(
+    bits: Bits, whole: npt.NDArray[np.int64], unit: float, rest: npt.NDArray[np.float64]
+) -> int:
+    """Draw the index i with probability proportional to exp(unit whole[i] + rest[i]).
+
+    Finite doubles are taken as exact real numbers.
+
+    The product is not left to doubles, where its error would grow with ``whole``: an outcome's
+    probability would be off by more in a larger table. It is rounded here only to see where U
+    falls, with room for the error.
+    """
+    x = unit * (whole - whole.max()) + rest
+    sums = np.cumsum(np.exp(x - x.max()))
+    uniform = int(bits.words(1)[0])
+    at = uniform * 2.0**-64 * sums[-1]
+    # An exponent y below the largest is off by 2**-53 (4 y + 5 max |rest|), so a weight by 2**-53
+    # (10 + 5 max |rest|) at most; summing adds 2**-53 per outcome, the product and the unseen bits
+    # 2**-51.
+    slack = sums[-1] * (len(x) + float(np.abs(rest).max()) + 4) * DOUBLE_ERROR
+    index = int(np.searchsorted(sums, at, side="right"))
+    clear = (
+        index < len(x)
+        and at + slack < sums[index]
+        and (index == 0 or at - slack >= sums[index - 1])
+    )
+    return index if clear else _draw_with_more_bits(bits, whole, unit, rest, uniform)
+
+
+def _draw_with_more_bits(
+    bits: Bits,
+    whole: npt.NDArray[np.int64],
+    unit: float,
+    rest: npt.NDArray[np.float64],
+    uniform: int,
+) -> int:
+    """Draw the same outcome from the same bits and more of them.
+
+    Computes in decimals that are rounded correctly.
+    """
+    with localcontext(EXACT):
+        x = [
+            Decimal(float(unit)) * int(w) + Decimal(float(r))
+            for w, r in zip(whole, rest, strict=True)
+        ]
+        top = max(x)
+        behind = [value - top for value in x]
+    n_bits = 64
+    while True:
+        with localcontext(Context(prec=40 + n_bits // 3, Emin=MIN_EMIN, Emax=MAX_EMAX)) as context:
+            sums = list(accumulate(value.exp() for value in behind))
+            # Every weight, sum and product is rounded correctly: all together are off by less than
+            # this.
+            error = sums[-1] * (len(sums) + 4) * Decimal(10) ** (4 - context.prec)
+            low, high = (sums[-1] * at / (1 << n_bits) for at in (uniform, uniform + 1))
+            index = sum(edge <= high + error for edge in sums[:-1])
+            if index == 0 or sums[index - 1] <= low - error:
+                return index
+        uniform = (uniform << 64) | int(bits.words(1)[0])
+        n_bits += 64

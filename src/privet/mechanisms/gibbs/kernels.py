@@ -1,9 +1,9 @@
-"""The dynamic program over trees, compiled by Numba. All loops run without the interpreter lock.
+"""Solve the dynamic program over trees, in loops compiled by Numba.
 
-Every value is held as a whole number M of correct weight and a small real C, meaning exp(unit M +
-C), where ``unit`` is epsilon per unit of weight. M is the weight that some tree gets right, so that
-C stays within the prior's size and its rounding errors do not grow with the table
-(docs/concepts/gibbs.md has the proof).
+All loops run without the interpreter lock. Every value is held as an integer M of correct weight
+and a small real C, meaning exp(unit M + C), where ``unit`` is epsilon per unit of weight. M is the
+weight that some tree gets right, so that C stays within the prior's size and its rounding errors do
+not grow with the table (docs/concepts/gibbs.md has the proof).
 
 Arguments that kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables``
 and ``law`` (below).
@@ -31,7 +31,7 @@ class ContingencyTables(NamedTuple):
 
 
 class Law(NamedTuple):
-    """Epsilon per unit of weight, the chance to split, and the chance to keep the label."""
+    """Epsilon per unit of weight, the probability to split, and that to keep the label."""
 
     unit: float
     split: float
@@ -46,8 +46,9 @@ inlined = njit(nogil=True, error_model="numpy", inline="always")
 
 @inlined  # type: ignore[untyped-decorator]
 def decay(x: float) -> float:
-    """exp(-x) for x >= 0. Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes
-    longest.
+    """Return exp(-x) for x >= 0.
+
+    Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes longest.
     """
     return 1.0 if x == 0.0 else exp(-x) if x < 746.0 else 0.0
 
@@ -85,8 +86,9 @@ def expand(
 
 @jit
 def sum_table(which: int, by: int, tables: Any, plan: Any) -> Any:
-    """The table of a set of attributes, summed over each subset of values, but for attribute
-    ``by``, which keeps its values (-1: none).
+    """Return the table of a set of attributes, summed over each subset of values.
+
+    Attribute ``by`` keeps its values (-1: none does).
     """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner = len(out)
@@ -130,8 +132,9 @@ def fill_last_terms(
     weight: Any,
     value: Any,
 ) -> None:
-    """What each of these last-level splits is worth for each label: ``value`` exp(unit ``weight``),
-    leaves' labels summed out.
+    """Compute what each of these last-level splits is worth for each label.
+
+    That is ``value`` exp(unit ``weight``), leaves' labels summed out.
 
     ``prefix`` holds running sums of the value-by-class table. Leaf with class weights n, label l
     above it: (1 - keep)/T sum_c exp(unit n_c) + keep exp(unit n_l). The splits are
@@ -177,8 +180,9 @@ def fill_last_terms(
 def load_prefix(
     table: Any, start: int, step: int, low: int, high: int, member: Any, prefix: Any
 ) -> None:
-    """Running sums of a value-by-class table over the values ``member[low:high]``: value v of class
-    c is at start + v step + c.
+    """Compute running sums of a value-by-class table over the values ``member[low:high]``.
+
+    Value v of class c is at start + v step + c.
     """
     n_classes = prefix.shape[1]
     at = low
@@ -193,27 +197,28 @@ def load_prefix(
 
 @jit
 def count_most_terms(split_start: Any, plan: Any) -> int:
-    """How many splits a state can have at most: those where everything is possible."""
-    found = 0
+    """Return how many splits a state can have at most: those where everything is possible."""
+    n_terms = 0
     for a in range(len(plan.sizes)):
-        found += split_start[plan.first[a] + 1] - split_start[plan.first[a]]
-    return found
+        n_terms += split_start[plan.first[a] + 1] - split_start[plan.first[a]]
+    return n_terms
 
 
 @jit
 def sum_class_weights(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
-    """The class weights of all states of a set of attributes."""
+    """Sum up the class weights of all states of a set of attributes."""
     state_base = plan.state_base
-    found = sum_table(which, -1, tables, plan)
+    table = sum_table(which, -1, tables, plan)
     for i in range(state_base[which + 1] - state_base[which]):
         for c in range(n_classes):
-            counts[state_base[which] + i, c] = found[i * n_classes + c]
+            counts[state_base[which] + i, c] = table[i * n_classes + c]
 
 
 @inlined  # type: ignore[untyped-decorator]
 def decode(which: int, state: int, plan: Any, subset: Any) -> int:
-    """The subset of each attribute in a state (0: everything), and the numbers of tests that lead
-    to it, as bits.
+    """Return the subset of each attribute in a state (0: everything).
+
+    And the numbers of tests that lead to it, as bits.
     """
     subset[:] = 0
     reached = 1
@@ -236,8 +241,9 @@ def decode(which: int, state: int, plan: Any, subset: Any) -> int:
 def solve_last_level(
     which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any
 ) -> None:
-    """Z of all states of a set of attributes with one test left, where ``tests`` tests lead to
-    them.
+    """Compute Z of all states of a set of attributes with one test left.
+
+    ``tests`` tests lead to them.
     """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
@@ -356,8 +362,9 @@ def solve_last_level(
 
 @inlined  # type: ignore[untyped-decorator]
 def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
-    """The number of the state in which attribute a has subset ``now`` and the others are as they
-    are.
+    """Return the number of the state that differs in one attribute.
+
+    There, attribute a has subset ``now``, and the others are as they are.
     """
     set_ = which if subset[a] > 0 else plan.with_more[which, a]
     state = 0
@@ -371,29 +378,30 @@ def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
 def fill_inner_terms(
     which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any
 ) -> int:
-    """What each split that is allowed here is worth for each label: log prior and children in
-    ``value``, whole numbers in ``weight``.
+    """Compute what each split that is allowed here is worth for each label.
+
+    Log prior and children are in ``value``, integers in ``weight``.
     """
     n_classes = rest.shape[1]
     n_allowed = 0
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
         n_allowed += plan.inner_start[s] < plan.inner_start[s + 1]
-    found = 0
+    n_terms = 0
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
         n_splits = plan.inner_start[s + 1] - plan.inner_start[s]
         for i in range(plan.inner_start[s], plan.inner_start[s + 1]):
-            weight[found] = 0
-            value[found, :] = -log(float(n_allowed * n_splits))
-            ids[found] = plan.inner[i]
+            weight[n_terms] = 0
+            value[n_terms, :] = -log(float(n_allowed * n_splits))
+            ids[n_terms] = plan.inner[i]
             for j in range(plan.child_start[plan.inner[i]], plan.child_start[plan.inner[i] + 1]):
                 state = child_state(which, subset, a, plan.child[j], plan)
-                weight[found] += best[state]
+                weight[n_terms] += best[state]
                 for c in range(n_classes):
-                    value[found, c] += rest[state, c]
-            found += 1
-    return found
+                    value[n_terms, c] += rest[state, c]
+            n_terms += 1
+    return n_terms
 
 
 @jit
@@ -408,8 +416,9 @@ def solve_inner_level(
     best: Any,
     rest: Any,
 ) -> None:
-    """Z of all states of a set of attributes that ``tests`` tests lead to, from the states one
-    level below.
+    """Compute Z of all states of a set of attributes from the states one level below.
+
+    ``tests`` tests lead to them.
     """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
@@ -463,8 +472,9 @@ def solve_inner_level(
 
 @jit
 def narrow_table(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
-    """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, from
-    the table of a set of attributes.
+    """Return the value-by-class table of attribute ``by`` in one state.
+
+    -1: the class weights alone. It comes from the table of a set of attributes.
     """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner, outer = len(out), 1
@@ -496,8 +506,9 @@ def fill_end_terms(
     value: Any,
     ids: Any,
 ) -> int:
-    """What each last-level split that is allowed in one state is worth for each label, as
-    :func:`inner_terms` says it.
+    """Compute what each last-level split in one state is worth for each label.
+
+    Only splits that are allowed there count; the form is that of :func:`fill_inner_terms`.
     """
     unit, keep = law.unit, law.keep
     n_allowed = 0
@@ -505,7 +516,7 @@ def fill_end_terms(
         s = plan.first[a] + subset[a]
         n_allowed += plan.last_start[s] < plan.last_start[s + 1]
     of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
-    found = 0
+    n_terms = 0
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
         n_splits = plan.last_start[s + 1] - plan.last_start[s]
@@ -531,12 +542,12 @@ def fill_end_terms(
             keep,
             of_class,
             share,
-            weight[found : found + n_splits],
-            value[found : found + n_splits],
+            weight[n_terms : n_terms + n_splits],
+            value[n_terms : n_terms + n_splits],
         )
-        for t in range(found, found + n_splits):
-            ids[t] = plan.last[plan.last_start[s] + t - found]
+        for t in range(n_terms, n_terms + n_splits):
+            ids[t] = plan.last[plan.last_start[s] + t - n_terms]
             for c in range(n_classes):
                 value[t, c] = log(value[t, c]) - log(float(n_allowed * n_splits))
-        found += n_splits
-    return found
+        n_terms += n_splits
+    return n_terms

@@ -1,4 +1,4 @@
-"""A space of trees, laid out in flat arrays for the dynamic program. Public: no data in here.
+"""Lay a space of trees out in flat arrays for the dynamic program. Public: no data in here.
 
 A *state* is what tests can leave possible: a proper subset of values for some attributes,
 everything for the others. The states of one set of attributes lie side by side, numbered in mixed
@@ -146,37 +146,37 @@ class SpaceArrays:
 
 @lru_cache(maxsize=4)
 def plan_of(space: TreeSpace) -> SpaceArrays:
-    """The plan of a space, kept for the next draw from it."""
+    """Return the arrays of a space, kept for the next draw from it."""
     return SpaceArrays(space)
 
 
 def _sort_by_size(reached: dict[int, int]) -> list[int]:
-    """The whole domain first, the others from small to large."""
+    """Return the whole domain first, the others from small to large."""
     whole, *others = reached
     return [whole, *sorted(others, key=lambda mask: (mask.bit_count(), mask))]
 
 
 def _find_largest_subset(masks: list[int], i: int) -> int:
-    """The largest proper subset that comes before this one; -1 where there is none."""
+    """Return the largest proper subset that comes before this one; -1 where there is none."""
     smaller = bisect_left(masks, masks[i].bit_count(), lo=1, key=int.bit_count) if i else 0
     return next((j for j in range(smaller - 1, 0, -1) if masks[j] & ~masks[i] == 0), -1)
 
 
 def codes_of(mask: int) -> list[int]:
-    """The codes in a set of them."""
+    """Return the codes in a set of them."""
     return [code for code in range(mask.bit_length()) if mask >> code & 1]
 
 
 def _list_runs(split: Split) -> list[list[tuple[int, int]]]:
-    """For each child the runs of neighbouring codes that lead to it."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(split.n_children)]
+    """Return for each child the runs of neighbouring codes that lead to it."""
+    runs_of_child: list[list[tuple[int, int]]] = [[] for _ in range(split.n_children)]
     for code, child in enumerate(split.branch):
-        runs = found[child]
+        runs = runs_of_child[child]
         if runs and runs[-1][1] == code:
             runs[-1] = (runs[-1][0], code + 1)
         else:
             runs.append((code, code + 1))
-    return found
+    return runs_of_child
 
 
 def _starts(lengths: list[int]) -> Ints:
@@ -184,6 +184,6 @@ def _starts(lengths: list[int]) -> Ints:
 
 
 def _flatten_lists(lists: list[list[int]]) -> tuple[Ints, Ints]:
-    return _starts([len(one) for one in lists]), np.array(
-        [item for one in lists for item in one], dtype=np.int64
+    return _starts([len(items) for items in lists]), np.array(
+        [item for items in lists for item in items], dtype=np.int64
     )

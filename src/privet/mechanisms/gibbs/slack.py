@@ -1,5 +1,4 @@
-"""How far the law that is drawn from, in floating point, can be from the stated one: a public
-bound, which is charged.
+"""Bound what rounding can add to the epsilon of a draw; the bound is public, and it is charged.
 
 Each node of a tree is one exact draw (:func:`~privet.mechanisms.gibbs.draw.exact_draw`) from
 log-weights that the dynamic program rounded. Let a log-weight be within e1 of what the stored
@@ -33,8 +32,9 @@ MAX_SHARE = Fraction(1, 10)
 
 @lru_cache(maxsize=4)
 def slack(space: TreeSpace) -> Fraction:
-    """What rounding can add to the epsilon of a draw, whatever the table. From public sizes
-    alone.
+    """Return what rounding can add to the epsilon of a draw, whatever the table.
+
+    From public sizes alone.
     """
     below = nodes_below(space)
     within = [sum(below[: left + 1]) for left in range(space.depth + 1)]
@@ -42,21 +42,22 @@ def slack(space: TreeSpace) -> Fraction:
         nodes * _bound_node_rounding(space, within[space.depth - level])
         for level, nodes in enumerate(below)
     )
-    found = Fraction(math.ceil(4 * error * (1 + 2.0**-10) * 2.0**64), 1 << 64)
-    if found > MAX_SLACK:
+    bound = Fraction(math.ceil(4 * error * (1 + 2.0**-10) * 2.0**64), 1 << 64)
+    if bound > MAX_SLACK:
         raise QuestionError(
             f"trees of this space can have {within[-1]:.1e} nodes, too many for floating point; "
             f"use less depth (now {space.depth}) or splits with fewer children"
         )
-    return found
+    return bound
 
 
 def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
-    """The double with which a draw costs at most ``epsilon``, where a row weighs at most ``most``
-    units.
+    """Return the double with which a draw costs at most ``epsilon``.
 
-    The largest one up to (epsilon - slack)/most, so the law's own epsilon is a dyadic rational, and
-    nothing of it is rounded.
+    A row weighs at most ``most`` units.
+
+    It is the largest one up to (epsilon - slack)/most, so the epsilon of the distribution itself is
+    a dyadic rational, and nothing of it is rounded.
     """
     taken = slack(space)
     if taken > epsilon * MAX_SHARE:
@@ -71,7 +72,7 @@ def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
 
 
 def nodes_below(space: TreeSpace) -> list[int]:
-    """The most nodes that a tree can have after 0, 1, ..., depth tests.
+    """Return the most nodes that a tree can have after 0, 1, ..., depth tests.
 
     A split divides the possible values of its attribute among the children. So there are at most as
     many nodes after i tests as the i largest domains have combinations (by induction), and as the
@@ -79,7 +80,7 @@ def nodes_below(space: TreeSpace) -> list[int]:
     """
     splits = (*(space.inner or ()), *(space.last or ()))
     domains = sorted(
-        (space.schema.attributes[name].size for name in {one.attribute for one in splits}),
+        (space.schema.attributes[name].size for name in {split.attribute for split in splits}),
         reverse=True,
     )
     return [
@@ -89,8 +90,9 @@ def nodes_below(space: TreeSpace) -> list[int]:
 
 
 def size_per_node(space: TreeSpace) -> float:
-    """Stored logarithms are at most this many times the nodes below: the prior of a node, and the
-    number of terms of a sum.
+    """Return how large a stored logarithm can be, per node below.
+
+    It bounds the prior of a node, and the number of terms of a sum.
     """
     inner, last = space.splits_of(space.inner), space.splits_of(space.last)
     alike = max(
@@ -106,8 +108,9 @@ def size_per_node(space: TreeSpace) -> float:
 
 
 def _bound_node_rounding(space: TreeSpace, within: int) -> float:
-    """2 e1 + e2 of a node with so many nodes below it (itself included), in roundings. The
-    constants are counted in the docs.
+    """Bound 2 e1 + e2 of a node with so many nodes below it (itself included), in roundings.
+
+    The constants are counted in the docs.
     """
     most, n_classes = _count_most_children(space), space.schema.n_classes
     leaves = most * (n_classes + 14 + 4 * _bound_label_term(space))
@@ -121,14 +124,16 @@ def _bound_node_rounding(space: TreeSpace, within: int) -> float:
 
 
 def _bound_label_term(space: TreeSpace) -> float:
-    """-log of the smallest chance of a label."""
+    """Return -log of the smallest probability of a label."""
     return math.log(space.schema.n_classes / (1 - space.keep))
 
 
 def _count_most_sum_terms(space: TreeSpace) -> int:
-    """The most terms of a sum over what a node can be."""
+    """Return the most terms of a sum over what a node can be."""
     return 1 + max(len(space.inner or ()), len(space.last or ()))
 
 
 def _count_most_children(space: TreeSpace) -> int:
-    return max((one.n_children for one in (*(space.inner or ()), *(space.last or ()))), default=1)
+    return max(
+        (split.n_children for split in (*(space.inner or ()), *(space.last or ()))), default=1
+    )

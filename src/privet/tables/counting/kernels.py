@@ -1,10 +1,14 @@
-"""How many rows of each class reach each leaf of a forest, from the tables of
-:mod:`privet.tables.counting.leaf_bits`.
+"""Compiled loops that count rows: leaf by leaf of a whole forest, or row by row.
 
-No row is looked at alone after its sets are intersected. Sixteen rows at a time are added up at all
-256 places at once, with one bit of the sum in each of five words (carry-save adders; Harley and
-Seal, see Mula, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018). What is
-carried over, a sixteenth of the rows, is added up in the same way.
+:func:`count_leaves` counts how many rows of each class reach each leaf of a forest, from the tables
+of :mod:`privet.tables.counting.leaf_bits`. No row is looked at alone after its sets are
+intersected. Sixteen rows at a time are added up at all 256 places at once, with one bit of the sum
+in each of five words (carry-save adders; Harley and Seal, see Mula, Kurz and Lemire, "Faster
+population counts using AVX2 instructions", 2018). What is carried over, a sixteenth of the rows, is
+added up in the same way.
+
+:func:`count_rows` adds each row to the histograms of its cell. All loops run without the
+interpreter lock, so that plain threads use all cores.
 """
 
 from __future__ import annotations
@@ -20,8 +24,7 @@ from privet._numba import compile_kernel
 from privet.domain.routing import BLOCK
 from privet.domain.routing_loops import walk
 
-# Four words of 64 bits as one value, for Numba's loops: tables and counters of 256 bits are
-# handled in one step.
+# -- four words of 64 bits as one value: 256 bits are handled in one step --
 #
 # Numba leaves it to LLVM to find such steps, and it does not find these (four neighbouring words
 # at an address that was looked up). Addresses are those of arrays that the calling function
@@ -54,7 +57,7 @@ class _FourModel(models.PrimitiveModel):  # type: ignore[misc]
 
 @intrinsic  # type: ignore[untyped-decorator]
 def load(_: Any, address: Any, word: Any) -> _Generator:
-    """Four words from this one on, counted from an address."""
+    """Load four words from this one on, counted from an address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = builder.load(_pointer(builder, *arguments))
@@ -66,7 +69,7 @@ def load(_: Any, address: Any, word: Any) -> _Generator:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store(_: Any, address: Any, word: Any, value: Any) -> _Generator:
-    """Put four words there."""
+    """Store four words there."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[2], _pointer(builder, *arguments[:2])).align = 8
@@ -96,7 +99,7 @@ both, either, differ = _bitwise("and_"), _bitwise("or_"), _bitwise("xor")
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def add(one: Any, two: Any, three: Any) -> Any:
-    """Three bits at every place as a sum of two bits: the lower one and the carry."""
+    """Add three bits at every place, as a sum of two bits: the lower one and the carry."""
     unequal = differ(one, two)
     return differ(unequal, three), either(both(one, two), both(unequal, three))
 
@@ -165,7 +168,7 @@ def count_leaves(
 def _join(
     codes: Any, low: int, high: int, group_start: Any, group_attribute: Any, stride: Any, joint: Any
 ) -> None:
-    """The joint codes of every group of attributes."""
+    """Compute the joint codes of every group of attributes."""
     for g in range(len(group_start) - 1):
         line, column = joint[g], codes[group_attribute[group_start[g]], low:high]
         for i in range(high - low):
@@ -178,8 +181,9 @@ def _join(
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def _sort(classes: Any, n_classes: int, order: Any, ends: Any) -> None:
-    """The rows in the order of their classes; in four chains, because a counter that has just
-    changed is slow to read again.
+    """Sort the rows by their classes.
+
+    In four chains, because a counter that has just changed is slow to read again.
     """
     n = len(classes)
     next_ = np.zeros((_CHAINS, n_classes), dtype=np.int64)
@@ -225,8 +229,9 @@ def _intersect(
     joint: Any,
     left: Any,
 ) -> None:
-    """The leaves that are compatible with all joint codes of a row: four groups first, then two at
-    a time.
+    """Find the leaves that are compatible with all joint codes of a row.
+
+    Four groups first, then two at a time.
 
     Where there are fewer, the last one is looked up again, which changes nothing.
     """
@@ -263,8 +268,9 @@ def _intersect(
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def _add_up(words: Any, n: int, sums: Any, carried: Any, first: int) -> int:
-    """Add n rows to the numbers of four bits in ``sums``. The carries go to ``carried``, one for
-    every sixteen rows; returns how many.
+    """Add n rows to the numbers of four bits in ``sums``.
+
+    The carries go to ``carried``, one for every sixteen rows; returns how many.
     """
     sixteens = (n + 15) >> 4
     for word in range(n * WORDS, sixteens * 16 * WORDS):
@@ -336,8 +342,7 @@ def _finish(sums: Any, carried: Any, n: int, out: Any, first: int) -> None:
         place += 4
 
 
-# The loop that counts rows one by one, compiled by Numba. It runs without the interpreter lock,
-# so that plain threads use all cores.
+# -- counting row by row --
 
 
 @compile_kernel
@@ -401,7 +406,7 @@ def _place_in_histogram(
     by_step: Any,
     inside: Any,
 ) -> None:
-    """Where each row is in its cell's part of a histogram."""
+    """Find where each row is in its cell's part of a histogram."""
     column = classes[low : low + n]
     for i in range(n):
         inside[i] = column[i]

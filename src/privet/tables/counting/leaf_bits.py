@@ -1,13 +1,13 @@
-"""All leaves of a forest as one string of bits: which of them a row reaches is looked up for
-hundreds of leaves at a time.
+"""Look up which leaves of a forest a row reaches, for hundreds of leaves at a time.
 
-A leaf is reached by a product of sets of codes, one per attribute. So each code of an attribute is
-compatible with some leaves, and a row reaches those that are compatible with all of its codes: one
-of every tree. The leaves of all trees are laid end to end and cut into strips of 256. Attributes
-are put together into groups of few joint codes (:mod:`privet.tables.counting.leaf_bits`); a table
-per strip and group says which leaves of the strip are compatible with each joint code. The compiled
-loop (:mod:`privet.tables.counting.kernels`) intersects these sets and counts how many rows have
-each bit."""
+All leaves of a forest are one string of bits. A leaf is reached by a product of sets of codes, one
+per attribute. So each code of an attribute is compatible with some leaves, and a row reaches those
+that are compatible with all of its codes: one of every tree. The leaves of all trees are laid end
+to end and cut into strips of 256. Attributes are put together into groups of few joint codes
+(:class:`JointCodes`); a table per strip and group says which leaves of the strip are compatible
+with each joint code. The compiled loop (:mod:`privet.tables.counting.kernels`) intersects these
+sets and counts how many rows have each bit.
+"""
 
 from __future__ import annotations
 
@@ -19,62 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.domain.cells import Cells
-
-# Joint codes: the codes of a few attributes as one small number, computed once per row for
-# whatever looks something up by it.
-
-
-class JointCodes:
-    """Attributes in groups of few joint codes. Within a group the first attribute counts by
-    ones.
-    """
-
-    def __init__(self, attributes: Iterable[int], sizes: Sequence[int], most_codes: int) -> None:
-        self._sizes = sizes
-        self.groups: list[list[int]] = []
-        self.n_codes: list[int] = []
-        # large ones first: the small ones fill the gaps
-        for a in sorted(attributes, key=lambda a: (-sizes[a], a)):
-            g = next(
-                (g for g, n in enumerate(self.n_codes) if n * sizes[a] <= most_codes),
-                len(self.groups),
-            )
-            if g == len(self.groups):
-                self.groups.append([])
-                self.n_codes.append(1)
-            self.groups[g].append(a)
-            self.n_codes[g] *= sizes[a]
-
-    @property
-    def arrays(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-        """For the compiled loops: where each group starts, its attributes, and by how much each of
-        them counts.
-        """
-        return (
-            starts([len(group) for group in self.groups]),
-            np.array([a for group in self.groups for a in group], dtype=np.int64),
-            np.array(
-                [self._step(group, place) for group in self.groups for place in range(len(group))],
-                dtype=np.uint32,
-            ),
-        )
-
-    def codes(self, g: int) -> dict[int, npt.NDArray[np.int64]]:
-        """For each attribute of a group: its code in every joint code."""
-        joint = np.arange(self.n_codes[g])
-        return {
-            a: joint // self._step(self.groups[g], place) % self._sizes[a]
-            for place, a in enumerate(self.groups[g])
-        }
-
-    def _step(self, group: list[int], place: int) -> int:
-        return math.prod(self._sizes[a] for a in group[:place])
-
-
-def starts(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Where things of these lengths start, and where the last one ends."""
-    return np.array([0, *np.cumsum(lengths, dtype=np.int64)], dtype=np.int64)
-
 
 #: Joint codes of a group: few enough for the tables of a strip to stay in the cache. Larger
 #: attributes are groups of their own; none has more values than 16 bits can tell apart.
@@ -89,7 +33,7 @@ STRIP = 256
 
 
 class LeafBits:
-    """The tables of some trees that :func:`fitting` has chosen."""
+    """The tables of some trees that :func:`choose_fitting_trees` has chosen."""
 
     def __init__(self, trees: Sequence[Cells]) -> None:
         self._trees = trees
@@ -124,20 +68,21 @@ class LeafBits:
         )
 
     def tables(self, counts: npt.NDArray[np.int64]) -> list[tuple[npt.NDArray[np.int64], int]]:
-        """For each tree the classes in its cells, and the rows in none, from the rows of each class
-        with each bit.
+        """Return for each tree the class counts of its cells, and how many rows are in none.
+
+        They come from the rows of each class with each bit.
         """
-        found = []
+        tables = []
         for low, high, cells in zip(self._ends[:-1], self._ends[1:], self._trees, strict=True):
             table = np.zeros((len(cells) + 1, len(counts)), dtype=np.int64)
             # the last line is that of no cell, -1
             np.add.at(table, cells.cell[cells.attribute < 0], counts[:, low:high].T)
-            found.append((table[:-1], int(table[-1].sum())))
-        return found
+            tables.append((table[:-1], int(table[-1].sum())))
+        return tables
 
 
 def choose_fitting_trees(trees: Sequence[Cells]) -> list[int]:
-    """Which trees have tables of a moderate size, all together: first come, first served."""
+    """Return which trees have tables of a moderate size, all together: first come, first served."""
     sizes = trees[0].schema.sizes if trees else ()
     chosen: list[int] = []
     attributes: set[int] = set()
@@ -163,8 +108,9 @@ def _n_leaves(cells: Cells) -> int:
 def _find_compatible_leaves(
     trees: Sequence[Cells], attributes: Sequence[int]
 ) -> dict[int, npt.NDArray[np.bool_]]:
-    """By attribute: whether a row with this code (line) can reach this leaf of all trees
-    (column).
+    """Return by attribute whether a row with a code (matrix row) can reach a leaf (column).
+
+    The columns are the leaves of all trees.
     """
     sizes = np.array(trees[0].schema.sizes, dtype=np.int64)
     first = starts([len(cells.attribute) for cells in trees])
@@ -203,8 +149,9 @@ def _find_compatible_leaves(
 def _pack_bits(
     sets: dict[int, npt.NDArray[np.bool_]], n_bits: int
 ) -> dict[int, npt.NDArray[np.uint64]]:
-    """Lines of booleans as words, first entry lowest. Bits of no leaf are set: they exclude
-    nothing.
+    """Pack rows of booleans into words, first entry lowest.
+
+    Bits of no leaf are set: they exclude nothing.
     """
     words = {}
     for a, lines in sets.items():
@@ -217,7 +164,7 @@ def _pack_bits(
 def _intersect_joint_codes(
     codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[np.uint64]]
 ) -> npt.NDArray[np.uint64]:
-    """Per joint code of a group: the leaves that are compatible with all of its codes."""
+    """Return, per joint code of a group, the leaves that are compatible with all of its codes."""
     (a, code), *rest = codes.items()
     table = sets[a][code]
     for a, code in rest:
@@ -226,11 +173,68 @@ def _intersect_joint_codes(
 
 
 def _align_tables(tables: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
-    """All tables in a row, from the start of a line of the cache: entries that lie in two lines
-    would take a third longer.
+    """Return all tables in a row, aligned with the lines of the cache.
+
+    Entries that lie in two lines would take a third longer.
     """
     line = 64
     n_words = sum(map(len, tables))
     room = np.empty(n_words + line // 8, dtype=np.uint64)
     first = -room.ctypes.data % line // 8
     return np.concatenate(tables, out=room[first : first + n_words])
+
+
+# -- joint codes: codes of a few attributes as one number, computed once per row --
+
+
+class JointCodes:
+    """Attributes in groups of few joint codes.
+
+    Within a group the first attribute counts by ones.
+    """
+
+    def __init__(self, attributes: Iterable[int], sizes: Sequence[int], most_codes: int) -> None:
+        self._sizes = sizes
+        self.groups: list[list[int]] = []
+        self.n_codes: list[int] = []
+        # large ones first: the small ones fill the gaps
+        for a in sorted(attributes, key=lambda a: (-sizes[a], a)):
+            g = next(
+                (g for g, n in enumerate(self.n_codes) if n * sizes[a] <= most_codes),
+                len(self.groups),
+            )
+            if g == len(self.groups):
+                self.groups.append([])
+                self.n_codes.append(1)
+            self.groups[g].append(a)
+            self.n_codes[g] *= sizes[a]
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+        """For the compiled loops: where each group starts, its attributes, and by how much each of
+        them counts.
+        """
+        return (
+            starts([len(group) for group in self.groups]),
+            np.array([a for group in self.groups for a in group], dtype=np.int64),
+            np.array(
+                [self._step(group, place) for group in self.groups for place in range(len(group))],
+                dtype=np.uint32,
+            ),
+        )
+
+    def codes(self, g: int) -> dict[int, npt.NDArray[np.int64]]:
+        """Return, for each attribute of a group, its code in every joint code."""
+        joint = np.arange(self.n_codes[g])
+        return {
+            a: joint // self._step(self.groups[g], place) % self._sizes[a]
+            for place, a in enumerate(self.groups[g])
+        }
+
+    def _step(self, group: list[int], place: int) -> int:
+        return math.prod(self._sizes[a] for a in group[:place])
+
+
+def starts(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return where things of these lengths start, and where the last one ends."""
+    return np.array([0, *np.cumsum(lengths, dtype=np.int64)], dtype=np.int64)

@@ -1,5 +1,6 @@
-"""Contingency tables of sets of attributes, with fixed-point weights: what the dynamic program over
-trees stands on.
+"""Count contingency tables of sets of attributes, with fixed-point weights.
+
+They are what the dynamic program over trees (:mod:`privet.mechanisms.gibbs`) works on.
 """
 
 from __future__ import annotations
@@ -29,14 +30,16 @@ class Marginals:
     def __init__(
         self, sets: Sequence[tuple[int, ...]], sizes: Sequence[int], n_classes: int
     ) -> None:
-        self._starts = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
-        self._attributes = np.array([a for one in sets for a in one], dtype=np.int64)
+        self._starts = np.concatenate(
+            [[0], np.cumsum([len(attributes) for attributes in sets])]
+        ).astype(np.int64)
+        self._attributes = np.array([a for attributes in sets for a in attributes], dtype=np.int64)
         self._sizes = np.array([*sizes, n_classes], dtype=np.int32)
         #: Where the attributes before the last are not those of the set before.
         self._renew = np.array(
-            [not i or sets[i - 1][:-1] != one[:-1] for i, one in enumerate(sets)]
+            [not i or sets[i - 1][:-1] != attributes[:-1] for i, attributes in enumerate(sets)]
         )
-        entries = [n_classes * math.prod([sizes[a] for a in one]) for one in sets]
+        entries = [n_classes * math.prod([sizes[a] for a in attributes]) for attributes in sets]
         self.base = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
         self.flat = np.zeros(int(self.base[-1]), dtype=np.int64)
 
@@ -81,8 +84,9 @@ def _count(
     base: Any,
     out: Any,
 ) -> None:
-    """Add the rows to the tables of sets ``first`` to ``last``. Places in a table have 32 bits: one
-    of 2^31 entries would not fit.
+    """Add the rows to the tables of sets ``first`` to ``last``.
+
+    Places in a table have 32 bits: one of 2^31 entries would not fit.
     """
     # Places come from loops of their own, which become vector instructions; ``before`` is kept for
     # sets that differ in the last attribute only.

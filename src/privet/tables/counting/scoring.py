@@ -1,5 +1,7 @@
-"""What released trees say about encoded rows: summed class scores, row weights and derivatives, in
-fixed point.
+"""Score encoded rows by released trees, in fixed point: class scores, row weights and derivatives.
+
+The compiled loops compute each row's numbers in a loop of their own: vectorised functions may round
+a row differently beside other rows, and then one row more would change what the others count.
 """
 
 from __future__ import annotations
@@ -61,8 +63,9 @@ class Scoring:
         return tuple(self._trees)
 
     def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
-        """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the
-        trees give to its class.
+        """Return how much a row still counts: min(1, (1 - p) T / (T - 1)).
+
+        p is the probability that the trees give to its class, T the number of classes.
         """
         weights = np.full(len(classes), UNIT, dtype=np.int64)
         if self._trees:
@@ -109,13 +112,14 @@ class Scoring:
 
 
 def clip_of(n_classes: int) -> int:
-    """The most that a row's derivatives can be in L1, in units."""
+    """Return the most that a row's derivatives can be in L1, in units."""
     return CLIP.get(n_classes, CLIP_MORE_CLASSES)
 
 
 def copy_cells(schema: Schema, cells: Cells) -> Cells:
-    """A copy that nobody else holds, proved anew under the curator's own schema: compiled loops do
-    not look where they step.
+    """Return a copy that nobody else holds, proved anew under the curator's own schema.
+
+    Compiled loops do not look where they step.
     """
     # A subclass could look at the rows it is asked about.
     if type(cells) is not Cells:
@@ -134,13 +138,12 @@ def _copy_tree(schema: Schema, tree: Tree) -> Tree:
     return own
 
 
-# A row's numbers come from a loop of its own: vectorised functions may round a row differently
-# beside other rows, and then one row more would change what the others count.
+# -- compiled loops, one row at a time --
 
 
 @compile_kernel(error_model="numpy")
 def softmax(scores: Any, out: Any) -> None:
-    """The probabilities of one row."""
+    """Write the class probabilities of one row into ``out``."""
     top, total = scores[0], 0.0
     for c in range(len(scores)):
         top = max(top, scores[c])
@@ -153,7 +156,7 @@ def softmax(scores: Any, out: Any) -> None:
 
 @compile_kernel(error_model="numpy")
 def weigh(total: Any, classes: Any, out: Any) -> None:
-    """The weight of each row, from 0 to UNIT."""
+    """Write the weight of each row, from 0 to UNIT, into ``out``."""
     n_classes = total.shape[1]
     p = np.empty(n_classes)
     for row in range(len(classes)):

@@ -1,4 +1,7 @@
-"""Statements for DuckDB: what a table's columns hold, and its rows as codes."""
+"""Connect to DuckDB, and write the statements that encode a table's rows.
+
+Connections are read-only, bounded in memory, and silent about rows.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ _NATIVE = {
 }
 
 
-#: Types of people's identities beside texts, numbers and truth values.
+#: Types of people's identities beside texts, numbers and booleans.
 _DUCKDB_IDENTITIES = {"UUID", "DATE", "BLOB", "UHUGEINT"}
 
 
@@ -66,7 +69,7 @@ class Relation(Protocol):
 
 
 def duckdb_kind_of(sql_type: str) -> ValueKind | None:
-    """What a DuckDB column holds; None where it cannot match."""
+    """Return what a DuckDB column holds; None where it cannot match."""
     family = sql_type.partition("(")[0]
     if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
         return "text"
@@ -77,8 +80,8 @@ def duckdb_kind_of(sql_type: str) -> ValueKind | None:
 
 
 def is_identity_type(sql_type: str) -> bool:
-    """Whether equal people are equal texts: intervals of a month and of 30 days are equal, and
-    nested types may hold fractions.
+    """Return whether equal people are equal texts: intervals of a month and of 30 days are equal,
+    and nested types may hold fractions.
     """
     family = sql_type.partition("(")[0]
     return "[" not in sql_type and (
@@ -89,7 +92,7 @@ def is_identity_type(sql_type: str) -> bool:
 
 
 def encode_duckdb_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
-    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
+    """Return a SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
     statement = Statement(dict(table.parameters))
     columns, conditions = [], []
     for alias, column, attribute in _columns_of(schema):
@@ -119,7 +122,7 @@ def encode_duckdb_rows(table: Relation, schema: Schema) -> tuple[Statement, str]
 
 
 def encode_duckdb_people(table: Relation, schema: Schema) -> tuple[Statement, str]:
-    """The encoded rows, each with a number for its person that tells nobody who it is."""
+    """Return the encoded rows, each with a number for its person that tells nobody who it is."""
     statement, encoded = encode_duckdb_rows(table, schema)
     who = (
         f"md5_number_lower({statement.bind('secret', secrets.token_hex(32))} || CAST(person AS "
@@ -143,25 +146,26 @@ class Reading:
     _missing: int = 0  #: where nulls can come
 
     def write(self, column: Any, out: npt.NDArray[Any]) -> None:
-        """The codes of a pandas column into an array."""
+        """Write the codes of a pandas column into an array."""
         if isinstance(column.dtype, np.dtype):
             self._codes(column.to_numpy(), out)
             return
-        # Whole numbers with nulls, which must not become fractions because of them.
+        # Integers with nulls, which must not become fractions because of them.
         self._codes(column.to_numpy(dtype=column.dtype.numpy_dtype, na_value=0), out)
         out[column.isna().to_numpy()] = self._missing
 
 
 def copy_codes(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """A column of codes."""
+    """Write a column that holds codes already."""
     out[:] = column
 
 
 def plan_reading(
     statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str
 ) -> Reading:
-    """Numbers come as they are. Of few texts, the place in the list comes: DuckDB then looks at
-    each entry of a dictionary once.
+    """Plan how a column is read: numbers come as they are, and compiled loops encode them.
+
+    Of few texts, the place in the list comes: DuckDB then looks at each entry of a dictionary once.
     """
     value, kind = f"t.{quote_identifier(column)}", duckdb_kind_of(sql_type)
     assert kind is not None
@@ -187,8 +191,9 @@ def plan_reading(
 
 
 def plan_readings(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
-    """All rows of a table whose people are not named: the columns c0, c1, ... and y as they are
-    read.
+    """Plan how all rows of a table whose people are not named are read.
+
+    The columns are c0, c1, ... and y.
     """
     statement = Statement(dict(table.parameters))
     readings = []
@@ -198,7 +203,7 @@ def plan_readings(table: Relation, schema: Schema) -> tuple[Statement, str, list
         )
     aliases = [alias for alias, _, _ in _columns_of(schema)]
     columns = ", ".join(
-        f"{one.sql} AS {alias}" for one, alias in zip(readings, aliases, strict=True)
+        f"{reading.sql} AS {alias}" for reading, alias in zip(readings, aliases, strict=True)
     )
     sql = (
         f"{make_with_clause(statement.tables)}SELECT {columns} FROM {table.relation} AS t "
@@ -217,7 +222,7 @@ def _columns_of(schema: Schema) -> list[tuple[str, str, Attribute]]:
 def duckdb_problem_tests(
     statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
 ) -> Iterator[tuple[What, str]]:
-    """Conditions that hold for a row that does not fit."""
+    """Yield conditions that hold for a row that does not fit."""
     quoted_column = f"t.{quote_identifier(column)}"
     expected = attribute.on_unknown is not None
     if isinstance(attribute, Numeric):
@@ -247,7 +252,7 @@ def duckdb_problem_tests(
 
 
 def _duckdb_identity(table: Relation, column: str) -> str:
-    """Whose row it is; text is compared as it is, whatever collation the column has."""
+    """Return SQL for whose row it is; text is compared as it is, whatever its collation."""
     text = duckdb_kind_of(table.columns[column]) == "text"
     return (
         f'CAST(t.{quote_identifier(column)} AS VARCHAR) COLLATE "binary"'
@@ -256,7 +261,7 @@ def _duckdb_identity(table: Relation, column: str) -> str:
     )
 
 
-# Connections to DuckDB: read-only, bounded in memory, and silent about rows.
+# -- connections --
 
 Done = TypeVar("Done")
 _MEMORY = 4 << 30  # bytes at most; what is more goes to disk
@@ -280,7 +285,9 @@ def connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
 
 
 def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """What does not fit goes to files that only this process can read, in the folder for temporary
+    """Bound the memory of a connection.
+
+    What does not fit goes to files that only this process can read, in the folder for temporary
     files, not in the current one.
     """
     folder = tempfile.TemporaryDirectory(prefix="privet-", ignore_cleanup_errors=True)
@@ -296,14 +303,15 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
 def execute(
     cursor: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, Any], name: str
 ) -> duckdb.DuckDBPyConnection:
-    """Run a statement. What the engine says about an error may quote rows, so it is not passed on,
-    not even as a cause.
+    """Run a statement.
+
+    What the engine says about an error may quote rows, so it is not passed on, not even as a cause.
     """
     return _run_without_details(lambda: cursor.execute(sql, parameters), name)
 
 
 def fetch_chunks(cursor: duckdb.DuckDBPyConnection, vectors: int, name: str) -> Iterator[Any]:
-    """The rows of a statement, as pandas DataFrames of so many vectors."""
+    """Return the rows of a statement, as pandas DataFrames of so many vectors."""
     while len(chunk := _run_without_details(lambda: cursor.fetch_df_chunk(vectors), name)):
         yield chunk
 

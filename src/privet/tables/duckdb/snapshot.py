@@ -1,4 +1,4 @@
-"""Encoded rows in a file without a name: the snapshot of a table that need not fit into memory.
+"""Keep encoded rows in a file without a name: a snapshot that need not fit into memory.
 
 The file lies in the folder for temporary files (``TMPDIR``). It has no name from the start, so that
 nothing is left of it, whatever ends the process. Blocks are read back one at a time, in the form
@@ -94,15 +94,16 @@ class KeptRows:
         )
 
     def blocks(self) -> Iterator[WeightedRows]:
-        """All rows, block by block."""
+        """Return all rows, block by block."""
         for number, block in enumerate(self._blocks):
             codes, classes, weights, _ = self._read(block)
             yield codes, classes, weights
             tell("counting", (number + 1) / len(self._blocks))
 
     def part(self, division: Division, part: int) -> Iterator[WeightedRows]:
-        """The rows of one part. Everybody's part depends on the key and, where people are named, on
-        who they are alone.
+        """Return the rows of one part.
+
+        Everybody's part depends on the key and, where people are named, on who they are alone.
         """
         tables = _make_hash_tables(division.key)
         for number, block in enumerate(self._blocks):
@@ -163,14 +164,14 @@ def keep_rows(schema: Schema, blocks: Iterable[PeopleRows]) -> KeptRows:
 
 
 def _count_points(schema: Schema, blocks: Iterable[PeopleRows]) -> WeightedRows:
-    """The points of the domain that occur, and how often each does."""
+    """Return the points of the domain that occur, and how often each does."""
     shape = (*schema.sizes, schema.n_classes)
     times = np.zeros(math.prod(shape), dtype=np.int64)
     for codes, classes, _ in blocks:
         times += np.bincount(np.ravel_multi_index((*codes, classes), shape), minlength=len(times))
-    found = np.flatnonzero(times)
-    points = np.unravel_index(found, shape)
-    return np.array(points[:-1]), points[-1], times[found]
+    occurring = np.flatnonzero(times)
+    points = np.unravel_index(occurring, shape)
+    return np.array(points[:-1]), points[-1], times[occurring]
 
 
 def _bytes_of(array: npt.NDArray[Any]) -> memoryview:
@@ -179,21 +180,21 @@ def _bytes_of(array: npt.NDArray[Any]) -> memoryview:
 
 
 def _draw_keyed_words(key: bytes, place: tuple[int, ...], n: int) -> npt.NDArray[np.uint64]:
-    """Numbers that nobody knows without the key, others for every place."""
+    """Return numbers that nobody knows without the key, others for every place."""
     label = b"".join(number.to_bytes(8, "big") for number in place)
     return np.frombuffer(hashlib.shake_256(key + label).digest(8 * n), dtype=np.uint64)
 
 
 def _make_hash_tables(key: bytes) -> npt.NDArray[np.uint64]:
-    """For each of the four pieces of a number of 64 bits, a secret table."""
+    """Return a secret table for each of the four pieces of a number of 64 bits."""
     return _draw_keyed_words(key, (), 4 << 16).reshape(4, 1 << 16)
 
 
 def _hash_people(
     tables: npt.NDArray[np.uint64], who: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint64]:
-    """A number per person, the same wherever they occur (tabulation hashing: Zobrist 1970; Patrascu
-    and Thorup 2012).
+    """Return a number per person, the same wherever they occur (tabulation hashing: Zobrist 1970;
+    Patrascu and Thorup 2012).
     """
     pieces = who.view(np.uint16).reshape(-1, 4)
     drawn: npt.NDArray[np.uint64] = tables[0][pieces[:, 0]]
@@ -205,7 +206,9 @@ def _hash_people(
 def _share_of_groups(
     weights: npt.NDArray[np.int64], division: Division, block: int, part: int
 ) -> npt.NDArray[np.int64]:
-    """How many rows of each group of equal rows are in a part, if every row is drawn for itself."""
+    """Return how many rows of each group of equal rows are in a part, if every row is drawn for
+    itself.
+    """
     ends = np.cumsum(weights)
     taken = np.zeros(len(weights), dtype=np.int64)
     for chunk, start in enumerate(range(0, int(ends[-1]), _GROUP_ROWS_PER_CHUNK)):

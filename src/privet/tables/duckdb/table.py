@@ -1,5 +1,9 @@
-"""CSV and Parquet files and DuckDB databases, read by DuckDB. A table is never loaded into
-Python.
+"""Open CSV and Parquet files and DuckDB databases, and count their rows with DuckDB.
+
+A table is never loaded into Python. One statement answers a whole question: DuckDB reads the table
+and looks values up, and the codes stream into the counting loops, which count a whole level or
+forest in one pass. Within a snapshot the table is read once, and counted from the rows that were
+kept.
 """
 
 from __future__ import annotations
@@ -41,19 +45,181 @@ if TYPE_CHECKING:
     import duckdb
 
 
-# Exact counts by DuckDB.
-#
-# One statement answers a whole question: DuckDB reads the table and looks values up, and the
-# codes stream into the counting loops, which count a whole level or forest in one pass. Within a
-# snapshot the table is read once, and counted from the rows that were kept.
+@dataclass(frozen=True)
+class DuckDBTable:
+    """A relation that DuckDB can read.
+
+    ``relation`` is SQL of our own with ``parameters`` bound in it, or a quoted table name;
+    ``database`` is the database file, opened read-only, or None for files that DuckDB reads
+    directly; ``broken_lines`` is SQL with its values that tells whether some line of a text file is
+    no record.
+    """
+
+    name: str
+    relation: str
+    parameters: dict[str, Any]
+    database: str | None = None
+    broken_lines: tuple[str, dict[str, Any]] | None = None
+
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        connection = connect(self.database, self.name)
+        self._opened_file  # noqa: B018 - which file it is, as long as it is open
+        return connection
+
+    @cached_property
+    def _opened_file(self) -> int | None:
+        return None if self.database is None else Path(self.database).stat().st_ino
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a connection of its own to the same database."""
+        return self._connection.cursor()
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """The type of each column."""
+        import duckdb
+
+        try:
+            with self.cursor() as cursor:
+                rows = cursor.execute(
+                    f"DESCRIBE SELECT * FROM {self.relation}", self.parameters
+                ).fetchall()
+        except duckdb.Error:
+            raise TableError(
+                f"cannot read {self.name}: it is damaged, or not what its name says"
+            ) from None
+        return {row[0]: row[1] for row in rows}
+
+    def check_structure(self, schema: Schema) -> None:
+        raise_if_any(self._structure(schema))
+
+    def check_reachable(self) -> None:
+        files = [
+            place for place in (self.database, self.parameters.get("path")) if place is not None
+        ]
+        try:
+            exists = all(Path(place).is_file() for place in files)
+            opened = self.database is None or Path(self.database).stat().st_ino == self._opened_file
+        except OSError:  # such as a folder that may not be entered
+            exists = opened = False
+        if not exists:
+            raise TableError(f"the file of {self.name} is gone")
+        if not opened:  # what is open are the old rows
+            raise TableError(
+                f"the file of {self.name} was replaced; open it again, which for a service means "
+                "to start it again"
+            )
+
+    def _structure(self, schema: Schema) -> list[tuple[str, What]]:
+        fractions = {
+            column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")
+        }
+        problems = structure_problems(
+            schema,
+            {column: duckdb_kind_of(sql_type) for column, sql_type in self.columns.items()},
+            fractions,
+        )
+        if schema.person in self.columns and not is_identity_type(self.columns[schema.person]):
+            problems.append((schema.person, "dtype"))
+        return problems
+
+    def problems(self, schema: Schema) -> list[tuple[str, What]]:
+        problems = self._structure(schema)
+        self._check_lines()
+        broken = {column for column, _ in problems}
+        statement, tests = Statement(dict(self.parameters)), []
+        attributes: dict[str, Attribute] = {
+            **schema.attributes,
+            schema.target: Categorical(schema.classes),
+        }
+        for i, (column, attribute) in enumerate(attributes.items()):
+            if column not in broken:
+                kind = duckdb_kind_of(self.columns[column])
+                assert kind is not None
+                tests += [
+                    (column, what, test)
+                    for what, test in duckdb_problem_tests(
+                        statement, attribute, column, kind, f"d{i}"
+                    )
+                ]
+        if tests:
+            selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
+            sql = (
+                f"{make_with_clause(statement.tables)}SELECT {selected} FROM {self.relation} AS t "
+                f"{' '.join(statement.joins)}"
+            )
+            with self.cursor() as cursor:
+                answers = execute(cursor, sql, statement.parameters, self.name).fetchone()
+            assert answers is not None
+            problems += [
+                (column, what)
+                for (column, what, _), answer in zip(tests, answers, strict=True)
+                if answer
+            ]
+        return problems
+
+    def _check_lines(self) -> None:
+        if self.broken_lines is not None:
+            with self.cursor() as cursor:
+                broken = execute(cursor, *self.broken_lines, self.name).fetchone()
+            if broken != (False,):
+                raise TableError(
+                    f"{self.name} has lines that are no complete record (wrong number of fields, "
+                    "an unclosed quote, a line break inside quotes); they are not counted. Repair "
+                    "them, or store the table as Parquet"
+                )
+
+    def estimate_rows(self) -> int:
+        """Return how many rows there are by what is written about the table, to say how far work
+        has come; 0 where nothing is written.
+        """
+        if not self.relation.startswith("read_parquet("):
+            return 0
+        with self.cursor() as cursor:
+            sql = "SELECT sum(num_rows) FROM parquet_file_metadata($path)"
+            answer = execute(cursor, sql, self.parameters, self.name).fetchone()
+        return 0 if answer is None else int(answer[0] or 0)
+
+    def source(self, schema: Schema) -> DuckDBSource:
+        return DuckDBSource(self, schema)
+
+
+def table_of_database(path: Path, name: str) -> DuckDBTable:
+    """Return a table of a DuckDB file, under the one name that the database has for it.
+
+    Case and schema do not make another table.
+    """
+    with connect(str(path), path.name) as connection:
+        rows = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = "
+            "current_database() "
+            "AND lower($name) IN (lower(table_name), lower(table_schema || '.' || table_name))",
+            {"name": name},
+        ).fetchall()
+    if len(rows) > 1:
+        rows = [row for row in rows if row[0] == "main"]
+    if len(rows) != 1:
+        raise TableError(f"no table {name!r} in {path.name}")
+    (schema, table) = rows[0]
+    return DuckDBTable(
+        f"{schema}.{table}",
+        f"{quote_identifier(schema)}.{quote_identifier(table)}",
+        {},
+        database=str(path),
+    )
+
+
+# -- exact counts --
 
 _CHUNK_BYTES = 1 << 22  # of codes that are taken at a time
 _VECTOR_ROWS = 2048  # rows that DuckDB hands out together
 
 
 class DuckDBSource:
-    """Exact counts by DuckDB. Within a snapshot, the rows are encoded once and kept, and counted
-    from there.
+    """Exact counts by DuckDB.
+
+    Within a snapshot, the rows are encoded once and kept, and counted from there.
     """
 
     def __init__(self, table: DuckDBTable, schema: Schema) -> None:
@@ -98,8 +264,10 @@ class DuckDBSource:
             yield codes, classes, NO_WEIGHTS
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
-        in which part is then forgotten.
+        """Return parts of this snapshot.
+
+        They are good until it ends or the rows are divided anew: who is in which part is then
+        forgotten.
         """
         with self._lock:
             if not self._snapshots:
@@ -120,8 +288,8 @@ class DuckDBSource:
             return self._kept
 
     def _read(self, what: str) -> Iterator[PeopleRows]:
-        """The rows that count, block by block, in one statement; a number for each person where
-        people are named.
+        """Return the rows that count, block by block, in one statement; a number for each person
+        where people are named.
         """
         named = self._schema.person is not None
         if named:
@@ -144,8 +312,10 @@ class DuckDBSource:
                 columns = [chunk[name] for name in chunk.columns]
                 codes = np.empty((len(sizes) - 1, len(chunk)), dtype=codes_type)
                 keep = np.ones(len(chunk), dtype=bool)
-                for line, column, one, size in zip(codes, columns, readings, sizes, strict=False):
-                    one.write(column, line)
+                for line, column, reading, size in zip(
+                    codes, columns, readings, sizes, strict=False
+                ):
+                    reading.write(column, line)
                     keep &= line < size
                 classes = np.empty(len(chunk), dtype=self._schema.label.dtype)
                 readings[-1].write(columns[len(codes)], classes)
@@ -187,167 +357,3 @@ class DuckDBPart(DuckDBSource):
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:  # noqa: ARG002
         raise TableError("a part of a table cannot be divided further")
-
-
-@dataclass(frozen=True)
-class DuckDBTable:
-    """A relation that DuckDB can read.
-
-    ``relation`` is SQL of our own with ``parameters`` bound in it, or a quoted table name;
-    ``database`` is the database file, opened read-only, or None for files that DuckDB reads
-    directly; ``broken_lines`` is SQL with its values that tells whether some line of a text file is
-    no record.
-    """
-
-    name: str
-    relation: str
-    parameters: dict[str, Any]
-    database: str | None = None
-    broken_lines: tuple[str, dict[str, Any]] | None = None
-
-    @cached_property
-    def _connection(self) -> duckdb.DuckDBPyConnection:
-        connection = connect(self.database, self.name)
-        self._opened_file  # noqa: B018 - which file it is, as long as it is open
-        return connection
-
-    @cached_property
-    def _opened_file(self) -> int | None:
-        return None if self.database is None else Path(self.database).stat().st_ino
-
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A connection of its own to the same database."""
-        return self._connection.cursor()
-
-    @cached_property
-    def columns(self) -> dict[str, str]:
-        """The type of each column."""
-        import duckdb
-
-        try:
-            with self.cursor() as cursor:
-                rows = cursor.execute(
-                    f"DESCRIBE SELECT * FROM {self.relation}", self.parameters
-                ).fetchall()
-        except duckdb.Error:
-            raise TableError(
-                f"cannot read {self.name}: it is damaged, or not what its name says"
-            ) from None
-        return {row[0]: row[1] for row in rows}
-
-    def check_structure(self, schema: Schema) -> None:
-        raise_if_any(self._structure(schema))
-
-    def check_reachable(self) -> None:
-        files = [
-            place for place in (self.database, self.parameters.get("path")) if place is not None
-        ]
-        try:
-            there = all(Path(place).is_file() for place in files)
-            opened = self.database is None or Path(self.database).stat().st_ino == self._opened_file
-        except OSError:  # such as a folder that may not be entered
-            there = opened = False
-        if not there:
-            raise TableError(f"the file of {self.name} is gone")
-        if not opened:  # what is open are the old rows
-            raise TableError(
-                f"the file of {self.name} was replaced; open it again, which for a service means "
-                "to start it again"
-            )
-
-    def _structure(self, schema: Schema) -> list[tuple[str, What]]:
-        fractions = {
-            column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")
-        }
-        found = structure_problems(
-            schema,
-            {column: duckdb_kind_of(sql_type) for column, sql_type in self.columns.items()},
-            fractions,
-        )
-        if schema.person in self.columns and not is_identity_type(self.columns[schema.person]):
-            found.append((schema.person, "dtype"))
-        return found
-
-    def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        found = self._structure(schema)
-        self._check_lines()
-        broken = {column for column, _ in found}
-        statement, tests = Statement(dict(self.parameters)), []
-        attributes: dict[str, Attribute] = {
-            **schema.attributes,
-            schema.target: Categorical(schema.classes),
-        }
-        for i, (column, attribute) in enumerate(attributes.items()):
-            if column not in broken:
-                kind = duckdb_kind_of(self.columns[column])
-                assert kind is not None
-                tests += [
-                    (column, what, test)
-                    for what, test in duckdb_problem_tests(
-                        statement, attribute, column, kind, f"d{i}"
-                    )
-                ]
-        if tests:
-            selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
-            sql = (
-                f"{make_with_clause(statement.tables)}SELECT {selected} FROM {self.relation} AS t "
-                f"{' '.join(statement.joins)}"
-            )
-            with self.cursor() as cursor:
-                answers = execute(cursor, sql, statement.parameters, self.name).fetchone()
-            assert answers is not None
-            found += [
-                (column, what)
-                for (column, what, _), answer in zip(tests, answers, strict=True)
-                if answer
-            ]
-        return found
-
-    def _check_lines(self) -> None:
-        if self.broken_lines is not None:
-            with self.cursor() as cursor:
-                broken = execute(cursor, *self.broken_lines, self.name).fetchone()
-            if broken != (False,):
-                raise TableError(
-                    f"{self.name} has lines that are no complete record (wrong number of fields, "
-                    "an unclosed quote, a line break inside quotes); they are not counted. Repair "
-                    "them, or store the table as Parquet"
-                )
-
-    def estimate_rows(self) -> int:
-        """How many rows there are by what is written about the table, to say how far work has come;
-        0 where nothing is written.
-        """
-        if not self.relation.startswith("read_parquet("):
-            return 0
-        with self.cursor() as cursor:
-            sql = "SELECT sum(num_rows) FROM parquet_file_metadata($path)"
-            answer = execute(cursor, sql, self.parameters, self.name).fetchone()
-        return 0 if answer is None else int(answer[0] or 0)
-
-    def source(self, schema: Schema) -> DuckDBSource:
-        return DuckDBSource(self, schema)
-
-
-def table_of_database(path: Path, name: str) -> DuckDBTable:
-    """A table of a DuckDB file, under the one name that the database has for it: case and schema do
-    not make another table.
-    """
-    with connect(str(path), path.name) as connection:
-        rows = connection.execute(
-            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = "
-            "current_database() "
-            "AND lower($name) IN (lower(table_name), lower(table_schema || '.' || table_name))",
-            {"name": name},
-        ).fetchall()
-    if len(rows) > 1:
-        rows = [row for row in rows if row[0] == "main"]
-    if len(rows) != 1:
-        raise TableError(f"no table {name!r} in {path.name}")
-    (schema, table) = rows[0]
-    return DuckDBTable(
-        f"{schema}.{table}",
-        f"{quote_identifier(schema)}.{quote_identifier(table)}",
-        {},
-        database=str(path),
-    )

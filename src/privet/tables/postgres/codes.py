@@ -1,5 +1,4 @@
-"""Encoding in PostgreSQL's SQL: column values to codes, with every name quoted and every value
-bound.
+"""Encode column values in PostgreSQL's SQL, with every name quoted and every value bound.
 
 No table is joined, so that the codes a question does not look at are not computed: text is looked
 up in a JSON object (bytewise, whatever the column's collation), numbers by ``width_bucket``.
@@ -40,13 +39,13 @@ class Bound:
     values: list[Any] = field(default_factory=list)
 
     def bind(self, value: Any, sql_type: str) -> str:
-        """Bind a value; the text that stands for it."""
+        """Bind a value, and return the text that stands for it."""
         self.values.append(value)
         return f"${len(self.values)}::{sql_type}"
 
 
 def postgres_kind_of(sql_type: str) -> ValueKind | None:
-    """What a column holds; None where it cannot match."""
+    """Return what a column holds; None where it cannot match."""
     if sql_type in ("text", "enum"):
         return "text"
     if sql_type == "bool":
@@ -61,8 +60,8 @@ def encode_postgres_rows(
     division: Division | None = None,
     bound: Bound | None = None,
 ) -> tuple[Bound, str]:
-    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count; with their
-    part where they are divided.
+    """Return a SELECT of the code columns c0, c1, ... and the class y, of the rows that count; with
+    their part where they are divided.
     """
     bound = bound or Bound()
     selected, conditions = [], []
@@ -97,7 +96,7 @@ def encode_postgres_rows(
 
 
 def postgres_code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: str) -> str:
-    """The code of a column's value, as :mod:`privet.domain.encode.rows` would give it."""
+    """Return the code of a column's value, as :mod:`privet.domain.encode.rows` would give it."""
     value, kind = f"t.{quote_identifier(column)}", postgres_kind_of(sql_type)
     unknown, missing = attribute.unknown_code, attribute.missing_code
     if isinstance(attribute, Categorical) and kind == "bool":
@@ -129,7 +128,10 @@ def postgres_code_expression(bound: Bound, attribute: Attribute, column: str, sq
 
 
 def _list_code_steps(attribute: Attribute) -> tuple[list[float], list[int]]:
-    """Increasing numbers, and the codes below the first, from there to the second, and so on."""
+    """Return increasing numbers, and the codes between them.
+
+    The first code is below the first number, the second from there to the second number, and so on.
+    """
     if isinstance(attribute, Numeric):
         inner, bins = list(attribute.cuts[1:-1]), list(range(attribute.bins))
         if attribute.on_unknown != "drop":
@@ -149,7 +151,10 @@ def _list_code_steps(attribute: Attribute) -> tuple[list[float], list[int]]:
 
 
 def number_expression(column: str, sql_type: str) -> str:
-    """A column as float8. Text that is no number is null; nothing in a row raises an error."""
+    """Return a column as float8.
+
+    Text that is no number is null; nothing in a row raises an error.
+    """
     value = f"t.{quote_identifier(column)}"
     if sql_type == "numeric":
         return f"CASE WHEN {value} = 'NaN' THEN 'NaN' ELSE {_bounded_number_expression(value)} END"
@@ -168,8 +173,9 @@ def number_expression(column: str, sql_type: str) -> str:
 
 
 def _bounded_number_expression(number: str) -> str:
-    """A numeric as float8. PostgreSQL raises an error where it is too large or too small for that,
-    and quotes it.
+    """Return a numeric as float8.
+
+    PostgreSQL raises an error where it is too large or too small for that, and quotes it.
     """
     # which would be a number for null
     clipped = f"least(greatest({number}, -{_LARGEST}), {_LARGEST})::float8"
@@ -177,8 +183,9 @@ def _bounded_number_expression(number: str) -> str:
 
 
 def _postgres_identity(column: str, sql_type: str) -> str:
-    """Whose row it is. Text is compared as it is, whatever collation the column has; other types by
-    their text.
+    """Return SQL for whose row it is.
+
+    Text is compared as it is, whatever collation the column has; other types by their text.
     """
     value = f"t.{quote_identifier(column)}"
     if sql_type in ("int2", "int4", "int8"):
@@ -187,7 +194,7 @@ def _postgres_identity(column: str, sql_type: str) -> str:
 
 
 def _part_expression(bound: Bound, who: str, division: Division) -> str:
-    """A part by a keyed hash."""
+    """Return SQL for the part that a row is in, by a keyed hash."""
     key = bound.bind(division.key, "bytea")
     digest = f"encode(sha256({key} || convert_to({who}, getdatabaseencoding())), 'hex')"
     return f"('x' || substr({digest}, 1, 15))::bit(60)::int8 % {int(division.n_parts)}"
@@ -196,7 +203,7 @@ def _part_expression(bound: Bound, who: str, division: Division) -> str:
 def postgres_problem_tests(
     bound: Bound, attribute: Attribute, column: str, sql_type: str
 ) -> Iterator[tuple[What, str]]:
-    """Conditions that hold for a row that does not fit."""
+    """Yield conditions that hold for a row that does not fit."""
     value, kind = f"t.{quote_identifier(column)}", postgres_kind_of(sql_type)
     expected = attribute.on_unknown is not None
     number = (

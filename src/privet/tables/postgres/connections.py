@@ -1,6 +1,4 @@
-"""Read-only connections to a PostgreSQL server, and statements whose errors tell nothing about
-rows.
-"""
+"""Open read-only connections to a PostgreSQL server, whose errors tell nothing about rows."""
 
 from __future__ import annotations
 
@@ -50,8 +48,9 @@ class PostgresConnections:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """A connection of one's own, on which every statement is a transaction. One that the server
-        has closed is replaced.
+        """Use a connection of one's own, on which every statement is a transaction.
+
+        One that the server has closed is replaced.
         """
         connection = self._kept() or self._open_connection()
         try:
@@ -61,7 +60,7 @@ class PostgresConnections:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """A connection whose statements all see the rows as they are at the first of them."""
+        """Use a connection whose statements all see the rows as they are at the first of them."""
         import psycopg
 
         with self.connection() as connection:
@@ -81,7 +80,7 @@ class PostgresConnections:
 
     @contextmanager
     def nearest(self) -> Iterator[Connection]:
-        """The connection of the transaction that this thread is in, or else one of its own.
+        """Use the connection of the transaction that this thread is in, or else one of its own.
 
         Within a transaction another connection could wait for ever: for somebody who waits for the
         transaction, to lock the table.
@@ -154,8 +153,9 @@ def _close(idle: dict[int, list[Connection]]) -> None:
 
 
 def _parse_url(url: str) -> dict[str, Any]:
-    """What a URL says. Parts of a password that stand in the wrong place must not get into a
-    message.
+    """Return what a URL says.
+
+    Parts of a password that stand in the wrong place must not get into a message.
     """
     try:
         import psycopg
@@ -179,7 +179,9 @@ def _parse_url(url: str) -> dict[str, Any]:
 def fetch_blocks(
     connection: Connection, sql: str, values: Sequence[Any], name: str, size: int = _BLOCK
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Run a statement; the rows of its answer, so many at a time, in little memory.
+    """Run a statement, and return the rows of its answer in blocks.
+
+    Blocks have so many rows, and take little memory.
 
     What the server says about an error may quote rows, so it is not passed on, not even as a cause.
     """
@@ -211,5 +213,5 @@ def fetch_blocks(
 def fetch_all(
     connection: Connection, sql: str, values: Sequence[Any], name: str
 ) -> list[tuple[Any, ...]]:
-    """Run a statement; all rows of its answer."""
+    """Run a statement, and return all rows of its answer."""
     return [row for block in fetch_blocks(connection, sql, values, name) for row in block]

@@ -1,4 +1,4 @@
-"""Counts from PostgreSQL, by the server. The table is never loaded into Python.
+"""Count rows inside a PostgreSQL server. The table is never loaded into Python.
 
 One statement answers a whole question (:mod:`~privet.tables.grouping`). Where it is too large for
 that, the rows are grouped by the codes it uses, and the groups stream into the counting loop.
@@ -76,7 +76,7 @@ class PostgresTable:
     connections: PostgresConnections = field(repr=False)
 
     def answer(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """What the server answers to one statement."""
+        """Return what the server answers to one statement."""
         with self.connections.connection() as connection:
             return fetch_all(connection, sql, values, self.name)
 
@@ -95,7 +95,7 @@ class PostgresTable:
             fetch_all(connection, f"SELECT FROM {self.relation} LIMIT 0", (), self.name)
 
     def writable(self) -> bool:
-        """Whether these credentials could change the table, which a curator's should not."""
+        """Return whether these credentials could change the table, which a curator's should not."""
         return self.answer(_WRITABLE, [self.oid]) == [(True,)]
 
     @cached_property
@@ -114,8 +114,8 @@ class PostgresTable:
         )
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        found = self._structure(schema)
-        broken = {column for column, _ in found}
+        problems = self._structure(schema)
+        broken = {column for column, _ in problems}
         bound, tests = Bound(), []
         attributes: dict[str, Attribute] = {
             **schema.attributes,
@@ -132,19 +132,20 @@ class PostgresTable:
         if tests:
             selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
             (answers,) = self.answer(f"SELECT {selected} FROM {self.relation} AS t", bound.values)
-            found += [
+            problems += [
                 (column, what)
-                for (column, what, _), there in zip(tests, answers, strict=True)
-                if there
+                for (column, what, _), holds in zip(tests, answers, strict=True)
+                if holds
             ]
-        return found
+        return problems
 
     def source(self, schema: Schema) -> PostgresSource:
         return PostgresSource(self, schema)
 
     def read_blocks(self, size: int) -> Iterator[Any]:
-        """All rows as pandas DataFrames of so many rows; an empty one for no rows. For those who
-        may see the rows.
+        """Return all rows as pandas DataFrames of so many rows; an empty one for no rows.
+
+        For those who may see the rows.
         """
         selected = ", ".join(
             f"{_readable_expression(column, sql_type)} AS {quote_identifier(column)}"
@@ -161,8 +162,8 @@ class PostgresTable:
 
 
 def table_of_server(url: str) -> PostgresTable:
-    """The table that a URL names with ``table=``, under the one name that the database has for
-    it.
+    """Return the table that a URL names with ``table=``, under the one name that the database has
+    for it.
     """
     server, _, query = url.partition("?")
     names = parse_qs(query).get("table", [])
@@ -173,16 +174,18 @@ def table_of_server(url: str) -> PostgresTable:
     rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
     connections = PostgresConnections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
-        found = fetch_all(connection, _TABLES, names, names[0])
-    found = [row for row in found if row[3]] or found  # as it is written, or else whatever its case
-    if len(found) > 1:
-        found = [row for row in found if row[1] == "public"]
-    if len(found) != 1:
+        tables = fetch_all(connection, _TABLES, names, names[0])
+    tables = [
+        row for row in tables if row[3]
+    ] or tables  # as it is written, or else whatever its case
+    if len(tables) > 1:
+        tables = [row for row in tables if row[1] == "public"]
+    if len(tables) != 1:
         raise TableError(
             f"no table {names[0]!r}, or more than one, in the PostgreSQL database "
             f"{connections.place}; write schema.table"
         )
-    ((oid, schema, table, _),) = found
+    ((oid, schema, table, _),) = tables
     return PostgresTable(
         f"{schema}.{table}",
         f"{quote_identifier(schema)}.{quote_identifier(table)}",
@@ -192,8 +195,9 @@ def table_of_server(url: str) -> PostgresTable:
 
 
 class PostgresSource:
-    """Exact counts by PostgreSQL. Several threads may count at once; a snapshot belongs to the
-    thread that opened it.
+    """Exact counts by PostgreSQL.
+
+    Several threads may count at once; a snapshot belongs to the thread that opened it.
     """
 
     def __init__(self, table: PostgresTable, schema: Schema) -> None:
@@ -202,7 +206,7 @@ class PostgresSource:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """A read-only transaction that sees the rows as they are at its first question."""
+        """Open a read-only transaction that sees the rows as they are at its first question."""
         if self._own.connection is not None:
             yield
             return
@@ -234,8 +238,10 @@ class PostgresSource:
             )
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
-        in which part is then forgotten.
+        """Return parts of this snapshot.
+
+        They are good until it ends or the rows are divided anew: who is in which part is then
+        forgotten.
         """
         if self._own.connection is None:
             raise TableError(
@@ -252,7 +258,7 @@ class PostgresSource:
 
     @contextmanager
     def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
-        """A connection, and a SELECT of the encoded rows to be used with it."""
+        """Use a connection, with a SELECT of the encoded rows."""
         bound, encoded = encode_postgres_rows(
             self._table.relation, self._table.columns, self._schema, division
         )
@@ -265,8 +271,9 @@ class PostgresSource:
     def _groups(
         self, names: list[str], connection: Connection, bound: Bound, encoded: str
     ) -> Iterator[WeightedRows]:
-        """Groups of equal rows as codes, classes and weights; codes that were not selected are
-        zero.
+        """Return groups of equal rows as codes, classes and weights.
+
+        Codes that were not selected are zero.
         """
         radix = CodeRadix(self._schema, names)
         numbers = ", ".join(f"{number} AS k{i}" for i, number in enumerate(radix.expressions()))
@@ -316,7 +323,7 @@ class _PostgresSession(threading.local):
 
 
 def _readable_expression(column: str, sql_type: str) -> str:
-    """A column as it is sent to those who may see it."""
+    """Return a column as it is sent to those who may see it."""
     if sql_type == "numeric":
         return number_expression(column, sql_type)
     return (
@@ -327,7 +334,7 @@ def _readable_expression(column: str, sql_type: str) -> str:
 
 
 def _make_frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> Any:
-    """Rows as a DataFrame whose types do not depend on the rows."""
+    """Return rows as a DataFrame whose types do not depend on the rows."""
     import pandas as pd
 
     numbers = {

@@ -1,4 +1,4 @@
-"""Encoding in Spark's SQL: column values to codes.
+"""Encode column values in Spark's SQL.
 
 Columns are renamed by their position, so no name of a table stands in an expression. Listed values
 and bin edges are bound, one JSON array for each column, which Spark parses once: expressions hold
@@ -61,7 +61,7 @@ class SparkColumn:
 
     @property
     def value(self) -> str:
-        """The column after :func:`by_position`."""
+        """The column after :func:`name_by_position`."""
         return f"v{self.position}"
 
     @property
@@ -81,8 +81,9 @@ class SparkColumn:
 
     @property
     def identity(self) -> str | None:
-        """Text that differs where the values do: whose row it is. None for types that have no such
-        text.
+        """Text that differs where the values do: whose row it is.
+
+        None for types that have no such text.
         """
         if self.type == "binary":
             return f"hex({self.value})"
@@ -93,13 +94,13 @@ class SparkColumn:
 
 
 def _bytewise_text(value: str) -> str:
-    """A value as text that is compared bytewise, whatever collation the column has."""
+    """Return a value as text that is compared bytewise, whatever collation the column has."""
     return f"CAST({value} AS STRING) COLLATE UTF8_BINARY"
 
 
 def name_by_position(rows: Any, places: Iterable[SparkColumn]) -> Any:
-    """Some columns, named v0, v1, ... by their position, whatever names they had, also where Spark
-    cannot tell two of them apart.
+    """Return some columns, named v0, v1, ... by their position, whatever names they had, also where
+    Spark cannot tell two of them apart.
     """
     renamed = rows.toDF(*(f"v{i}" for i in range(len(rows.columns))))
     return renamed.select(*dict.fromkeys(place.value for place in places))
@@ -178,10 +179,10 @@ class Coder:
             lookup = self.attribute.lookup("bool")
             yes, no = (lookup.get(truth, unknown) for truth in (True, False))
             return f"CASE WHEN {x} THEN {yes} WHEN NOT {x} THEN {no} ELSE {missing} END"
-        found = self._found(unknown)
+        code = self._found(unknown)
         if isinstance(self.attribute, Numeric) and self.attribute.on_unknown == "drop":
-            found = f"CASE WHEN {self.outside} THEN {unknown} ELSE {found} END"
-        return f"CASE WHEN {self.null} THEN {missing} ELSE {found} END"
+            code = f"CASE WHEN {self.outside} THEN {unknown} ELSE {code} END"
+        return f"CASE WHEN {self.null} THEN {missing} ELSE {code} END"
 
     @property
     def null(self) -> str:
@@ -203,7 +204,7 @@ class Coder:
         return self.attribute.size in (self.attribute.unknown_code, self.attribute.missing_code)
 
     def problem_tests(self) -> Iterator[tuple[What, str]]:
-        """Conditions that hold for a row that does not fit."""
+        """Yield conditions that hold for a row that does not fit."""
         attribute, value = self.attribute, self.place.value
         expected = attribute.on_unknown is not None
         if isinstance(attribute, Numeric):
@@ -220,8 +221,9 @@ class Coder:
 
     @property
     def _type(self) -> str:
-        """In which type values are compared. Whole numbers stay whole: large ones differ where
-        their floats do not.
+        """In which type values are compared.
+
+        Integers stay whole: large ones differ where their floats do not.
         """
         if isinstance(self.attribute, Numeric):
             return "double"
@@ -255,7 +257,7 @@ class Coder:
         return len(self._sorted_keys[0]) > _FEW
 
     def _found(self, unknown: int) -> str:
-        """The code of a value that is there."""
+        """Return the code of a value that is there."""
         _, codes = self._sorted_keys
         k, o, p, x = (f"{kind}_{self.name}" for kind in "kopx")
         if isinstance(self.attribute, Numeric):
@@ -271,7 +273,7 @@ class Coder:
         )
 
     def _search(self, leaf: Callable[[int], str]) -> str:
-        """What ``leaf`` says for the number of keys that are not above the value."""
+        """Return what ``leaf`` says for the number of keys that are not above the value."""
 
         def search(low: int, high: int) -> str:
             if low == high:
@@ -286,7 +288,7 @@ class Coder:
 
 
 def _is_int64_label(label: str) -> bool:
-    """Whether a column of 64-bit numbers could hold what this text stands for."""
+    """Return whether a column of 64-bit numbers could hold what this text stands for."""
     digits = label.removeprefix("-")
     return (
         digits.isdecimal()
@@ -298,7 +300,7 @@ def _is_int64_label(label: str) -> bool:
 
 
 def _plain_text_expression(text: str) -> str:
-    """A text that may spell a number, without spaces around it and with our digits."""
+    """Return a text that may spell a number, without spaces around it and with our digits."""
     foreign, ours = _foreign_characters()
     ours_only = f"translate({text}, {_literal(foreign)}, '{ours}')"
     plain = f"CASE WHEN octet_length({text}) > char_length({text}) THEN {ours_only} ELSE {text} END"
@@ -306,7 +308,7 @@ def _plain_text_expression(text: str) -> str:
 
 
 def _number_of_text(text: str) -> str:
-    """The number that a plain text spells as Python reads it, so without Java's suffixes and
+    """Return the number that a plain text spells as Python reads it, so without Java's suffixes and
     hexadecimals; null where it spells none.
     """
     return (
@@ -319,7 +321,7 @@ def _number_of_text(text: str) -> str:
 
 @cache
 def _foreign_characters() -> tuple[str, str]:
-    """Spaces and digits of other scripts, which Python takes for ours, and ours."""
+    """Return spaces and digits of other scripts, which Python takes for ours, and ours."""
     ours = {}
     for character in map(chr, range(128, sys.maxunicode + 1)):
         if character.isspace():
@@ -330,13 +332,14 @@ def _foreign_characters() -> tuple[str, str]:
 
 
 def _literal(text: str) -> str:
-    """Text of our own as a literal that no setting of the session reads otherwise."""
+    """Return text of our own as a literal that no setting of the session reads otherwise."""
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
 def add_value_columns(rows: Any, coders: list[Coder], functions: Any, *others: SparkColumn) -> Any:
-    """The columns by position, with others, and beside them what the coders look at. ``functions``
-    are those of the session's kind.
+    """Return the columns by position, with others, and beside them what the coders look at.
+
+    ``functions`` are those of the session's kind.
     """
     values = name_by_position(rows, [*(coder.place for coder in coders), *others])
     values = values.selectExpr("*", *(coder.text for coder in coders if coder.text is not None))
@@ -354,8 +357,8 @@ def add_value_columns(rows: Any, coders: list[Coder], functions: Any, *others: S
 def encode_spark_rows(
     rows: Any, places: Mapping[str, SparkColumn], schema: Schema, functions: Any
 ) -> Any:
-    """A DataFrame of the code columns c0, c1, ... and the class y, of the rows that count; with
-    ``who`` where people are named.
+    """Return a DataFrame of the code columns c0, c1, ... and the class y, of the rows that count;
+    with ``who`` where people are named.
     """
     coders = [
         Coder(f"c{a}", schema.attributes[name], places[name]) for a, name in enumerate(schema.names)
@@ -382,6 +385,9 @@ def encode_spark_rows(
 
 
 def part_of(who: str, key: str, n_parts: int) -> str:
-    """A part by a keyed hash of whose row it is; ``key`` names a column of bytes."""
+    """Return SQL for a part, by a keyed hash of whose row it is.
+
+    ``key`` names a column of bytes.
+    """
     digest = f"sha2(concat({key}, CAST(CAST({who} AS STRING) AS BINARY)), 256)"
     return f"CAST(conv(substr({digest}, 1, 15), 16, 10) AS BIGINT) % {int(n_parts)}"

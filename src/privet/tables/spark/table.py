@@ -1,8 +1,8 @@
-"""Counts from a Spark DataFrame, by its cluster. Only counts of encoded rows come back to the
-driver, never a row.
+"""Count the rows of a Spark DataFrame on its cluster.
 
-One action answers a whole question (:mod:`~privet.tables.grouping`). Where it is too large for
-that, or uses few codes, the rows are grouped by these, and the groups are fed to the counting loop.
+Only counts of encoded rows come back to the driver, never a row. One action answers a whole
+question (:mod:`~privet.tables.grouping`). Where it is too large for that, or uses few codes, the
+rows are grouped by these, and the groups are fed to the counting loop.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _T = TypeVar("_T")
 
 
 def is_spark(table: object) -> bool:
-    """Whether it is a DataFrame of Spark, classic or Connect. Imports nothing."""
+    """Return whether it is a DataFrame of Spark, classic or Connect. Imports nothing."""
     return any(
         base.__module__.startswith("pyspark.sql.") and base.__name__ == "DataFrame"
         for base in type(table).__mro__
@@ -70,8 +70,10 @@ class SparkTable:
             raise MissingDependency("pyarrow", "spark", "a table in Spark") from None
 
     def ask(self, what: Callable[[], _T]) -> _T:
-        """Let Spark do something. What it says about an error may quote rows: it is not passed on,
-        not even as a cause, nor logged.
+        """Let Spark do something.
+
+        What it says about an error may quote rows: it is not passed on, not even as a cause, nor
+        logged.
         """
         try:
             with _unlogged():
@@ -125,7 +127,7 @@ class SparkTable:
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
         kinds = {column: place.kind for column, place in self.places.items()}
-        found = structure_problems(
+        problems = structure_problems(
             schema, kinds, [column for column, place in self.places.items() if place.fraction]
         )
         person = self.places.get(schema.person) if schema.person is not None else None
@@ -135,12 +137,12 @@ class SparkTable:
             and not person.fraction
             and person.identity is None
         ):
-            found.append((schema.person, "dtype"))
-        return found
+            problems.append((schema.person, "dtype"))
+        return problems
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        found = self._structure(schema)
-        broken = {column for column, _ in found}
+        problems = self._structure(schema)
+        broken = {column for column, _ in problems}
         attributes: dict[str, Attribute] = {
             **schema.attributes,
             schema.target: Categorical(schema.classes),
@@ -166,22 +168,23 @@ class SparkTable:
                     .toArrow()
                 )
             )
-            found += [
+            problems += [
                 (column, what)
-                for (column, what, _), (there,) in zip(
+                for (column, what, _), (holds,) in zip(
                     tests, answer.to_pydict().values(), strict=True
                 )
-                if there
+                if holds
             ]
-        return found
+        return problems
 
     def source(self, schema: Schema) -> SparkSource:
         return SparkSource(self, schema)
 
 
 class SparkSource:
-    """Exact counts by Spark. Several threads may count at once; a snapshot belongs to the thread
-    that opened it.
+    """Exact counts by Spark.
+
+    Several threads may count at once; a snapshot belongs to the thread that opened it.
     """
 
     def __init__(self, table: SparkTable, schema: Schema) -> None:
@@ -243,8 +246,10 @@ class SparkSource:
         yield from self._groups([f"c{a}" for a in range(len(self._schema.names))])
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
-        in which part is then forgotten.
+        """Return parts of this snapshot.
+
+        They are good until it ends or the rows are divided anew: who is in which part is then
+        forgotten.
         """
         if not self._own.inside:
             raise TableError(
@@ -262,8 +267,8 @@ class SparkSource:
         )
 
     def _encoded(self) -> Any:
-        """A DataFrame of the encoded rows: within a snapshot, of those that are kept, with whose
-        they are.
+        """Return a DataFrame of the encoded rows: within a snapshot, of those that are kept, with
+        whose they are.
         """
         if not self._own.inside:
             return self._coded_rows
@@ -289,8 +294,9 @@ class SparkSource:
         return self._table.ask(lambda: kept.selectExpr(*codes, "who"))
 
     def _groups(self, names: list[str]) -> Iterator[WeightedRows]:
-        """Groups of equal rows as codes, classes and weights; codes that were not selected are
-        zero.
+        """Return groups of equal rows as codes, classes and weights.
+
+        Codes that were not selected are zero.
         """
         encoded = self._encoded()
         radix = CodeRadix(self._schema, names)
@@ -354,8 +360,9 @@ class _SparkSession(threading.local):
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """PySpark writes errors to the log of the driver's process before it raises them; not those of
-    this thread meanwhile.
+    """Keep the errors of this thread out of the log of the driver's process.
+
+    PySpark writes errors there before it raises them.
     """
     module = sys.modules.get("pyspark.logger")
     loggers = [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGGERS]
@@ -374,8 +381,10 @@ def _unlogged() -> Iterator[None]:
 
 
 def _release(kept: Any) -> None:
-    """Free what the executors keep. Connect does that when the last reference goes; a classic
-    session would wait for Java's collector.
+    """Free what the executors keep.
+
+    Connect does that when the last reference goes; a classic session would wait for Java's
+    collector.
     """
     with suppress(Exception):
         if hasattr(kept, "_jdf"):
