@@ -63,11 +63,11 @@ class Guarded(Protocol):
 class AuthenticationMiddleware:
     """ASGI middleware in front of all routes."""
 
-    def __init__(self, app: ASGIApp, desk: Guarded) -> None:
-        self._app, self._desk = app, desk
+    def __init__(self, app: ASGIApp, handlers: Guarded) -> None:
+        self._app, self._handlers = app, handlers
         self._inside: Counter[str] = Counter()
         # Threads of its own: slow questions must not keep others from coming in.
-        self._guards = ThreadPoolExecutor(4, thread_name_prefix="door")
+        self._guards = ThreadPoolExecutor(4, thread_name_prefix="authentication")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -79,7 +79,7 @@ class AuthenticationMiddleware:
         send = _forbid_caching(send)
         try:
             analyst = await asyncio.wrap_future(self._guards.submit(self._admit, scope))
-            if self._inside[analyst] >= self._desk.limits.at_once_each:
+            if self._inside[analyst] >= self._handlers.limits.at_once_each:
                 raise TooMany(
                     f"you have {self._inside[analyst]} requests under way, which is all that is "
                     "allowed; wait for one"
@@ -90,7 +90,7 @@ class AuthenticationMiddleware:
         scope.setdefault("state", {})["analyst"] = analyst
         self._inside[analyst] += 1
         try:
-            await self._read_and_forward(scope, receive, send, self._desk.limits.body)
+            await self._read_and_forward(scope, receive, send, self._handlers.limits.body)
         finally:
             self._inside[analyst] -= 1
             if not self._inside[analyst]:
@@ -100,7 +100,7 @@ class AuthenticationMiddleware:
         sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
         found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", sent, re.IGNORECASE)
         address = scope["client"][0] if scope.get("client") else ""
-        return self._desk.admit(found[1] if found else None, address)
+        return self._handlers.admit(found[1] if found else None, address)
 
     async def _read_and_forward(
         self, scope: Scope, receive: Receive, send: Send, largest: int
@@ -113,10 +113,10 @@ class AuthenticationMiddleware:
             await _too_large_response(largest)(scope, receive, send)
             return
         try:
-            async with asyncio.timeout(self._desk.limits.patience):
+            async with asyncio.timeout(self._handlers.limits.patience):
                 body = await _receive_body(receive, largest)
         except TimeoutError:
-            detail = f"the request did not arrive within {self._desk.limits.patience:g} seconds"
+            detail = f"the request did not arrive within {self._handlers.limits.patience:g} seconds"
             await make_problem("too-slow", "The request is too slow", 408, detail)(
                 scope, receive, send
             )

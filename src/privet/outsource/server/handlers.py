@@ -53,10 +53,10 @@ def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summar
 class ServerHandlers:
     """What clients ask for. Several threads may use it at once; trees grow one at a time."""
 
-    def __init__(self, home: ServerState, limits: ServerLimits | None = None) -> None:
+    def __init__(self, state: ServerState, limits: ServerLimits | None = None) -> None:
         self.limits = limits or ServerLimits()
-        self._admission = Admission(home.accounts, self.limits)
-        self.store = home.store()
+        self._admission = Admission(state.accounts, self.limits)
+        self.store = state.store()
         self._grower = ThreadPoolExecutor(1, thread_name_prefix="grower")
 
     def close(self) -> None:

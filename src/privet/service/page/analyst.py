@@ -147,12 +147,12 @@ class AnalystView:
 
 
 def analyst_view(
-    home: ServiceState, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
+    state: ServiceState, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
 ) -> AnalystView:
     """An analyst's page as of now. ``address`` is where programs connect to."""
-    ledger = home.ledger
-    served = {dataset.name: dataset for dataset in home.accounts.datasets()}
-    grants = [grant for grant in home.accounts.grants(analyst) if grant.dataset in served]
+    ledger = state.ledger
+    served = {dataset.name: dataset for dataset in state.accounts.datasets()}
+    grants = [grant for grant in state.accounts.grants(analyst) if grant.dataset in served]
     asides = list_open_reservations(ledger, analyst)
     purses = [
         _make_analyst_budget(ledger, served[grant.dataset], grant, address)

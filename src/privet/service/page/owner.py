@@ -163,9 +163,9 @@ class Verification:
     by_hand: bool = False
 
     @classmethod
-    def now(cls, home: ServiceState) -> Verification:
+    def now(cls, state: ServiceState) -> Verification:
         """Look at the whole ledger."""
-        return cls(datetime.now(UTC), verify(home.ledger, home.witness), by_hand=True)
+        return cls(datetime.now(UTC), verify(state.ledger, state.witness), by_hand=True)
 
 
 @dataclass(frozen=True)
@@ -183,20 +183,20 @@ class OwnerView:
 
 
 def owner_view(
-    home: ServiceState, charges: Charges, wanted: Filter, verification: Verification
+    state: ServiceState, charges: Charges, wanted: Filter, verification: Verification
 ) -> OwnerView:
     """The owner's page as of now."""
-    ledger, entries, unanswered = home.ledger, charges.entries(), home.ledger.unanswered()
+    ledger, entries, unanswered = state.ledger, charges.entries(), state.ledger.unanswered()
     asides = list_open_reservations(ledger)
     by_dataset: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_dataset[entry.dataset].append(entry)
-    served = {dataset.name for dataset in home.accounts.datasets()}
+    served = {dataset.name for dataset in state.accounts.datasets()}
     grants: dict[str, dict[str, Grant]] = defaultdict(dict)
-    for grant in home.accounts.grants():
+    for grant in state.accounts.grants():
         grants[grant.dataset][grant.analyst] = grant
     names = sorted(served | set(ledger.datasets()))
-    analysts = home.accounts.analysts()
+    analysts = state.accounts.analysts()
     everybody = sorted({*analysts, *(entry.analyst for entry in entries)})
     tones = everybody if len(everybody) <= TONES else []
     return OwnerView(

@@ -228,14 +228,14 @@ async def _read_form(request: Request) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(_read_form)]
 
 
-def routes(desk: RequestHandlers) -> APIRouter:
+def routes(handlers: RequestHandlers) -> APIRouter:
     """The page of a desk. It is made when the ledger has just been verified."""
     router = APIRouter(route_class=_PageRoute, include_in_schema=False)
-    accounts = desk.home.accounts
+    accounts = handlers.state.accounts
     sessions, views, charges = (
         Sessions(accounts),
-        Rates(desk.limits.views, 40),
-        Charges(desk.home.ledger),
+        Rates(handlers.limits.views, 40),
+        Charges(handlers.state.ledger),
     )
     verified = [Verification(datetime.now(UTC))]
 
@@ -263,10 +263,11 @@ def routes(desk: RequestHandlers) -> APIRouter:
         query = request.query_params
         if session.analyst is None:
             return render_page(
-                "owner.html", view=owner_view(desk.home, charges, Filter.read(query), verified[0])
+                "owner.html",
+                view=owner_view(handlers.state, charges, Filter.read(query), verified[0]),
             )
         told = analyst_view(
-            desk.home,
+            handlers.state,
             session.analyst,
             Filter.read(query),
             PlanForm.read(query),
@@ -280,7 +281,9 @@ def routes(desk: RequestHandlers) -> APIRouter:
         try:
             owner = bool(token) and accounts.is_owner(token)
             analyst = (
-                None if owner else desk.admit(token, request.client.host if request.client else "")
+                None
+                if owner
+                else handlers.admit(token, request.client.host if request.client else "")
             )
         except Unauthorised:
             return render_page("sign_in.html", 401, trouble=_UNKNOWN)
@@ -312,7 +315,7 @@ def routes(desk: RequestHandlers) -> APIRouter:
             return ended(request)
         if session.analyst is not None:
             raise Refused("only the owner can do this")
-        verified[0] = Verification.now(desk.home)
+        verified[0] = Verification.now(handlers.state)
         return _redirect_back("/#verification")
 
     @router.get("/sign-in")
