@@ -1,7 +1,7 @@
-"""k-anonymity, l-diversity and t-closeness of groups: for each group, and for the whole table,
-which is as good as its worst group.
+"""Measure k-anonymity, l-diversity and t-closeness, for each group of rows and for a whole table.
 
-With r_1 >= r_2 >= ... >= r_m the counts of the values in a group of n rows, p_i = r_i / n:
+A table is as good as its worst group. With r_1 >= r_2 >= ... >= r_m the counts of the values in a
+group of n rows, p_i = r_i / n:
 
 - distinct l: m;
 - entropy l: exp(-sum p_i ln p_i), so that the entropy is at least ln l (Machanavajjhala et al.
@@ -28,7 +28,7 @@ from privet._types import Floats, Ints
 from privet.accounting.cost import Number, parse_exact
 from privet.errors import ParameterError
 
-# ``Groups``: how often each sensitive value occurs in each group of rows.
+# How often each sensitive value occurs in each group of rows.
 
 
 @dataclass(frozen=True, eq=False)

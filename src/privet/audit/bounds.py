@@ -1,5 +1,12 @@
-"""How large epsilon must be, from how often an event was seen in two worlds: exact binomial bounds,
-and nothing that is only asymptotic.
+"""Bound epsilon from below by how often an event was seen in two worlds.
+
+The bounds are exact binomial ones; nothing is only asymptotic.
+
+The module also says what an audit could show at best (:func:`reach_of_parts`,
+:func:`reach_of_gaussian`): the bound that a perfect test would find in so many runs. A bound from n
+runs stays below the truth, and what is made of several answers gives away all of its epsilon only
+if all of them do at once. So a claim may be exact and its audit still fall short of it; the
+distance to this number, not to the claim, is the fault of the test.
 """
 
 from __future__ import annotations
@@ -144,11 +151,7 @@ def check_claim(delta: float, confidence: float) -> None:
     check_real("confidence", confidence, above=0, below=1)
 
 
-# What an audit could show at best: the bound that a perfect test would find in so many runs.
-#
-# A bound from n runs stays below the truth, and what is made of several answers gives away all of
-# its epsilon only if all of them do at once. So a claim may be exact and its audit still fall
-# short of it; the distance to this number, not to the claim, is the fault of the test.
+# What an audit could show at best: the bound that a perfect test would find.
 
 
 def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CONFIDENCE) -> float:

@@ -1,8 +1,11 @@
-"""Which event tells two worlds apart: looked for in some runs, to be counted in others.
+"""Choose the event that best tells two worlds apart, from runs that will not be counted.
 
 An event that was chosen because it was frequent is frequent in the runs that it was chosen on. So
 an :class:`Event` is a fixed rule, found by :func:`choose_event` from one half of the runs; only its
 counts in the other half are evidence.
+
+Among the candidates are scores of all features together (:class:`Likelihood`), learnt from runs:
+what a likelihood-ratio test would look at.
 """
 
 from __future__ import annotations
@@ -19,8 +22,7 @@ import numpy as np
 from privet._types import Bools, Floats
 from privet.audit.features import Runs
 
-# Likelihoods of one world against the other, from all features together: what a likelihood-ratio
-# test would look at, learnt from runs.
+# Likelihood ratios of the two worlds, learnt from runs.
 
 #: A number of at most so many values is taken value by value, and otherwise by as many ranges.
 RANGES = 16

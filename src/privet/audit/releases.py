@@ -46,7 +46,7 @@ class Released:
 Release = Callable[[World, Fraction, Bits], Released]
 
 
-# -- through a curator -----------------------------------------------------------------------------
+# Releases through a curator.
 
 
 def make_curator(world: World, epsilon: Fraction, bits: Bits) -> Curator:
@@ -237,7 +237,7 @@ def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
     return release
 
 
-# -- several batches, parties, attributes ----------------------------------------------------------
+# Releases of several batches, parties or attributes.
 
 
 def release_updated_model(people: People, row_in: Sequence[int]) -> Release:
@@ -288,8 +288,7 @@ def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Release
     return _release_from_statement(model, model.privacy)
 
 
-# What a person releases on their own side, or an owner for them, and what is promised for it: for
-# one row replaced by another.
+# Releases that a person makes, or an owner for them. Promised for one row replaced by another.
 
 
 def release_randomized_records(**settings: Any) -> Release:

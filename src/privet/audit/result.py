@@ -1,4 +1,4 @@
-"""What an audit found, of one claim or of a table of them."""
+"""Hold the result of one audit or many, and write it as text."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def judged_together(results: Sequence[AuditResult]) -> list[AuditResult]:
     return [replace(one, lines=len(results)) for one in results]
 
 
-# What a table of audits says, as text for people: lines of words, and a page in Markdown.
+# Many results as text: lines of words, and a page in Markdown.
 
 COLUMNS = (
     "subject",

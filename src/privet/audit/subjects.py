@@ -1,5 +1,6 @@
-"""What is audited: everything in Privet that promises an epsilon, at settings small enough for one
-row to show.
+"""List everything in Privet that promises an epsilon, and audit all of it in one table.
+
+Settings are small enough for one row to show.
 """
 
 from __future__ import annotations
@@ -243,7 +244,7 @@ def subject_named(name: str) -> Subject:
     return SUBJECTS[check_name("subject", name, SUBJECTS)]
 
 
-# Many audits in one table: which lines it has, and how they are worked off by several processes.
+# Many audits in one table, worked off by several processes.
 
 Relations = Literal["add-remove", "replace", "both"]
 _STRIDE = 5

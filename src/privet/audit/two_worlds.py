@@ -1,5 +1,7 @@
-"""The audit: many runs in two worlds, an event chosen on one half of them and counted on the other,
-and what that says about epsilon.
+"""Audit a claimed epsilon: run something many times in two worlds that differ in one person.
+
+An event is chosen on one half of the runs and counted on the other; the counts bound epsilon from
+below. :func:`audit` takes anything that can be run, :func:`audit_estimator` anybody's estimator.
 """
 
 from __future__ import annotations
@@ -158,7 +160,7 @@ def _observe_runs(run: RunInWorld, world: World, probed: World, count: int) -> l
     return [observed(run(world), probed) for _ in range(count)]
 
 
-# ``audit_estimator``: the claim of anybody's estimator against what it does.
+# The audit of anybody's estimator.
 
 
 def audit_estimator(

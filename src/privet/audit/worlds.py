@@ -1,5 +1,6 @@
-"""Two worlds: small tables that differ in one person, and are hard for trees to tell nothing
-about.
+"""Make two worlds: small tables that differ in one person, chosen to be the worst case for trees.
+
+:func:`pairs_of` gives ready pairs; :func:`pair_of` makes one from rows of your own.
 """
 
 from __future__ import annotations
@@ -291,7 +292,7 @@ def _make_pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Wor
     return Pair(name, World(schema, tuple(without)), World(schema, (*there, *comes)), probes)
 
 
-# ``pair_of``: neighbouring worlds from rows that somebody made up.
+# A pair from rows of your own.
 
 
 def pair_of(

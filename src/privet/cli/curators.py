@@ -1,5 +1,6 @@
-"""What commands that touch private rows share: a curator (of a table with a ledger beside it, or at
-an address), and a sign of life.
+"""Open the curator that a command asks, show progress, and resume interrupted work.
+
+The curator is that of a table with a ledger beside it, or one at an address.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-# Bars on standard error for work that takes its time, where somebody looks.
+# Progress bars on standard error, where somebody looks.
 
 
 @contextmanager
@@ -260,8 +261,7 @@ def work_bars(what: str, *, remaining: bool = False) -> Iterator[Callable[[float
             yield lambda share: bars.update(whole, completed=share)
 
 
-# Work on a private table that goes on after an interruption, for the commands that write what
-# they learnt to a file.
+# Resuming interrupted work, for the commands that write what they learnt to a file.
 
 
 @contextmanager

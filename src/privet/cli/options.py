@@ -1,4 +1,4 @@
-"""The options of commands that ask about private rows."""
+"""Define the options of commands that ask about private rows, and check the files they name."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _file_of(table: str) -> Path:
     ).resolve()
 
 
-# The learners by the names that the command line has for them.
+# Learners by their names on the command line.
 
 NAMES = (
     "privet",

@@ -1,4 +1,8 @@
-"""RemoteCurator: a curator behind HTTP, which is asked as one in this process is."""
+"""Ask a curator over HTTP, just as you would ask one in this process.
+
+:func:`connect` turns an address into a :class:`RemoteCurator`. What would be refused in process is
+refused before it is sent, in the same words.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,7 @@ from privet.queries import Answer, Preview, Price, Query, check_query
 from privet.queries.base import read_answer
 from privet.text import escape_invisible
 
-# RemoteAsking: queries that go to a curator over HTTP. What would be refused in process is
-# refused before it is sent, in the same words.
+# What a remote curator and the groups of its people share.
 
 A = TypeVar("A", bound=Answer)
 
@@ -149,7 +152,7 @@ def _plan_to(cost: Cost) -> Json:
     )
 
 
-# RemotePart: one of the groups that the people of a remote curator were divided into.
+# One of the groups that the people of a remote curator were divided into.
 
 
 class RemotePart(RemoteAsking):
@@ -289,7 +292,7 @@ class RemoteCurator(RemoteAsking):
         ]
 
 
-# ``connect``: from the address of a curator to a curator.
+# From an address to a curator.
 
 
 def connect(

@@ -1,5 +1,7 @@
-"""One data set at a curator: its public facts, the snapshot that is open, and the keys of its
-questions.
+"""Hold what is known about one data set at a curator: public facts, the open snapshot, query keys.
+
+Replies are checked before they are used: a learner never meets a table of another shape, or a
+split that nobody offered.
 """
 
 from __future__ import annotations
@@ -23,8 +25,7 @@ from privet.domain import Schema
 from privet.errors import PrivetError, Unavailable
 from privet.queries.base import NotTheAnswer, expect
 
-# Replies are what was asked for, or they are not taken: a learner never meets a table of another
-# shape, or a split nobody offered.
+# Replies, checked before they are used.
 
 
 @dataclass(frozen=True)

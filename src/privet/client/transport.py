@@ -1,8 +1,9 @@
-"""HTTP to one curator, or to another server of ours. The token goes to no other host; what fails
-for a while is sent again, byte for byte.
+"""Send HTTP requests to a curator or another server of ours, and retry those that fail.
 
-A question carries a key, and a curator answers and charges a key once. So sending it again is safe,
-whatever became of the first.
+The token goes to no other host. A request carries a key, and a curator answers and charges a key
+once. So sending it again, byte for byte, is safe, whatever became of the first.
+
+A problem that a curator reports (RFC 9457) becomes the error that a curator in this process raises.
 """
 
 from __future__ import annotations
@@ -44,8 +45,7 @@ if TYPE_CHECKING:
     import httpx2
 
 
-# From a problem that a curator reports (RFC 9457) to the error that a curator in this process
-# raises.
+# From a reported problem (RFC 9457) to one of our errors.
 
 _PREFIX = "urn:privet:problem:"
 _ERRORS: dict[str, type[PrivetError]] = {

@@ -1,4 +1,4 @@
-"""What data sets there are, and what is known about each without opening it."""
+"""List the data sets, with what is known about each without opening it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from privet.datasets.uci import Archive
 from privet.domain import Schema
 from privet.errors import DatasetError
 
-# What a catalogue entry holds: a set that is computed, or one that is read or fetched.
+# Catalogue entries: a set that is computed, or one that is read or fetched.
 
 CC_BY = "CC BY 4.0 (as stated by UCI)"
 
@@ -69,9 +69,7 @@ class Fetched(CatalogEntry):
         return columns
 
 
-# Automobile: is the price low or high? The raw table keeps the price; the class is derived from
-# it.
-#
+# Automobile: is the price low or high? The raw table keeps the price; the class is derived from it.
 # The experiments on anatomized data predict this class without saying where low ends, so the
 # boundary is ours.
 
@@ -93,7 +91,6 @@ def with_price_class(cells: CellTexts, target: str) -> CellTexts:
 
 
 # Drug consumption (Fehrman et al. 2016): personality and background against the use of one drug.
-#
 # The raw table has one column per drug, from CL0 (never used) and CL1 (used over a decade ago) to
 # CL6 (used in the last day). The class is whether the drug was used within the last decade.
 

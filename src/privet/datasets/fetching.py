@@ -1,5 +1,6 @@
-"""The raw table of a fetched set: from the user's folder, from the cache, or from the network;
-always verified.
+"""Fetch the raw table of a data set, and verify it by its hash.
+
+It comes from the folder that ``PRIVET_DATA`` names, from the cache, or from the network.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# One file over HTTP: with a time-out, a size limit and a progress bar.
+# Download one file: with a time-out, a size limit and a progress bar.
 
 #: Seconds of silence after which a server counts as gone, and seconds for the whole file.
 SILENCE_SECONDS = 30.0
@@ -96,8 +97,7 @@ def _show_progress(title: str, total: int | None) -> Iterator[Callable[[int], ob
         yield lambda size: bar.advance(task, size)
 
 
-# Where the CSV files of the fetched sets are: the folder that ``PRIVET_DATA`` names, and the
-# cache.
+# Files on disk: the folder that ``PRIVET_DATA`` names, and the cache.
 
 
 def own_file(name: str) -> Path | None:

@@ -1,8 +1,12 @@
-"""Car Evaluation: acceptability of cars (Bohanec and Rajkovic 1990).
+"""Generate the data sets that are computed by rules instead of being stored.
 
-All 1728 combinations of six attributes, labelled by a hierarchical decision model: price and
-technical quality, the latter from comfort and safety. The tables group the input combinations that
-behave the same in the UCI file. Row by row the same as the UCI file.
+- Car Evaluation: acceptability of cars (Bohanec and Rajkovic 1990)
+- Nursery: ranking of applications for nursery schools (Olave, Rajkovic and Bohanec 1989)
+- The MONK's problems (Thrun et al. 1991)
+- Tic-Tac-Toe Endgame (Aha 1991)
+- The three synthetic sets of Jagannathan, Pillaipakkamnatt and Wright 2009 (section VI)
+
+Car Evaluation, Nursery and Tic-Tac-Toe are the same as the UCI files, row by row.
 """
 
 from __future__ import annotations
@@ -10,6 +14,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+
+# Car Evaluation: all 1728 combinations of six attributes, labelled by a hierarchical decision
+# model: price and technical quality, the latter from comfort and safety. The tables group the input
+# combinations that behave the same in the UCI file.
 
 BUYING = MAINT = ("vhigh", "high", "med", "low")
 DOORS = ("2", "3", "4", "5more")
@@ -69,12 +77,9 @@ def classify_car(
     return _CAR_CLASS[price][("bad", "fair", "good", "excellent").index(tech)]
 
 
-# Nursery: ranking of applications for nursery schools (Olave, Rajkovic and Bohanec 1989).
-#
-# All 12 960 combinations of eight attributes, labelled by a hierarchical decision model of the
-# DEX kind. The model itself was not published with the data: the tables below group the input
-# combinations that behave the same in the UCI file, and the values of the intermediate concepts
-# are named here. Row by row the same as the UCI file.
+# Nursery: all 12 960 combinations of eight attributes, labelled by a hierarchical decision model of
+# the DEX kind. The model itself was not published with the data: the tables below group the input
+# combinations that behave the same in the UCI file, and the intermediate concepts are named here.
 
 PARENTS = ("usual", "pretentious", "great_pret")
 HAS_NURS = ("proper", "less_proper", "improper", "critical", "very_crit")
@@ -159,10 +164,8 @@ def classify_application(
     return _NURSERY_CLASS[employ, struct_finan][concern]
 
 
-# The MONK's problems (Thrun et al. 1991): three rules over all 432 robots, without noise.
-#
-# The UCI file of the third problem has noise in its training part; here every row follows the
-# rule.
+# The MONK's problems: three rules over all 432 robots, without noise. The UCI file of the third
+# problem has noise in its training part; here every row follows the rule.
 
 Robot = tuple[int, int, int, int, int, int]
 MonkRule = Callable[[Robot], bool]
@@ -195,9 +198,7 @@ def generate_monks_rows(rule: MonkRule) -> Iterator[tuple[str, ...]]:
         yield *(str(value) for value in robot), "1" if rule(robot) else "0"
 
 
-# Tic-Tac-Toe Endgame (Aha 1991): every board on which a game can end, x having moved first.
-#
-# The class is whether x has won. Row by row the same as the UCI file.
+# Tic-Tac-Toe: every board on which a game can end, x having moved first. The class: whether x won.
 
 LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
 
@@ -232,16 +233,11 @@ def _has_won(board: str, player: str) -> bool:
     return any(all(board[int(square)] == player for square in line) for line in LINES)
 
 
-# The three synthetic sets of Jagannathan, Pillaipakkamnatt and Wright 2009 (section VI): a
-# Boolean tree with noise.
-#
-# The paper gives the numbers of attributes and rows, and that each label is flipped with
-# probability 0.05. It does not show the trees of sets 1 and 3, and that of set 2 only as a
-# picture: all three trees here are our own. Each uses every attribute and splits the cube about
-# evenly.
-#
-# Rows are uniform over the cube. They come from SHAKE-256 of the set's name, so they are the same
-# on every machine.
+# The sets of Jagannathan et al. 2009: a Boolean tree with noise. The paper gives the numbers of
+# attributes and rows, and that each label is flipped with probability 0.05. It does not show the
+# trees of sets 1 and 3, and that of set 2 only as a picture: all three trees here are our own. Each
+# uses every attribute and splits the cube about evenly. Rows are uniform over the cube. They come
+# from SHAKE-256 of the set's name, so they are the same on every machine.
 
 #: A leaf (the label), or the number of the attribute to look at with the trees for 0 and for 1.
 NestedTree = int | tuple[int, "NestedTree", "NestedTree"]

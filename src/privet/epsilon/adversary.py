@@ -1,8 +1,8 @@
-"""What an adversary may come to believe about one person.
+"""Bound what an adversary can learn about one person, and what taking part costs that person.
 
-Under epsilon-differential privacy, whatever is released is at most e^epsilon times as likely from
-one of two neighbours as from the other. By Bayes' rule the odds of "the person is in the table"
-change by that factor at most, up or down, whatever else the adversary knows:
+**Beliefs.** Under epsilon-differential privacy, whatever is released is at most e^epsilon times as
+likely from one of two neighbours as from the other. By Bayes' rule the odds of "the person is in
+the table" change by that factor at most, up or down, whatever else the adversary knows:
 
     posterior <= prior / (prior + (1 - prior) e^-epsilon)
 
@@ -10,15 +10,53 @@ Lee and Clifton (2011, "How much is enough? Choosing epsilon for differential pr
 325-340) bound the belief in the true one of m possible worlds that were equally likely, where
 answers differ by at most dv between worlds and noise is Laplace of scale df/epsilon:
 
-    posterior <= 1 / (1 + (m - 1) e^(-epsilon dv/df)),    so    epsilon <= (df/dv) ln((m - 1) rho /
-    (1 - rho))
+    posterior <= 1 / (1 + (m - 1) e^(-epsilon dv/df)),
+    so    epsilon <= (df/dv) ln((m - 1) rho / (1 - rho))
 
-keeps it below rho. With prior 1/m and dv = df the two bounds are the same; that for any prior is
-Bayes' rule, not theirs.
+keeps it below rho. With prior 1/m and dv = df the two bounds are the same; the bound for any prior
+is Bayes' rule, not theirs.
 
 Both are about what a person's own rows add for somebody who knows all other rows, or whose beliefs
-about those do not hang on this person. What the other rows teach about people like them (that
+about those do not depend on this person. What the other rows teach about people like them (that
 smokers fall ill) is no part of it, and no epsilon limits it.
+
+**Guessing a count.** He, Wang, Chen and Dong (2015, "Study on choosing the parameter epsilon in
+differential privacy", Journal on Communications 36(12), pp. 124-130) let an adversary who knows all
+other rows succeed if the noisy answer lies in a fault-tolerant interval around the true one. For
+Laplace noise of scale df/epsilon and an interval of L to either side that has probability
+
+    1 - e^(-L epsilon/df),    so    epsilon <= -(df/L) ln(1 - success)
+
+(derived here from the distribution of the noise, as the paper is in Chinese). Our noise is on
+integers, for which :func:`privet.epsilon.noise.margin_probability` is the exact probability, and
+:func:`~privet.epsilon.noise.epsilon_for_margin` its inverse.
+
+**Telling two tables apart.** Any test of "in the table" against "not in it" that is wrong about
+people outside with probability a finds people inside with probability at most
+min(e^epsilon a, 1 - e^-epsilon (1 - a)) (Wasserman and Zhou 2010, theorem 2.4; Kairouz, Oh and
+Viswanath 2015, theorem 2.1). Where both are equally likely beforehand, a guess is right with
+probability at most e^epsilon / (1 + e^epsilon). One noisy count, seen by somebody who knows all
+other rows, reaches that bound: nothing worse can happen, but this can.
+
+**Losses per person.** The epsilon of a query is for one row added or removed (docs/decisions/005).
+A person of m rows who is in the table or not makes a difference of m rows: m epsilon. Somebody who
+is known to be in it, and whose rows say one thing or another, is one person removed and another
+added: 2 m epsilon. Where everybody knows how many rows there are, whoever is not in the table has
+somebody else in their place, so that presence costs 2 m epsilon, too. This holds for every table;
+what is charged is what the schema declares.
+
+**The price of taking part.** Hsu, Gaboardi, Haeberlen, Khanna, Narayan, Pierce and Roth (2014,
+"Differential privacy: an economic method for choosing epsilon", CSF, pp. 398-410): a person weighs
+what may happen to them because of a release, such as a higher premium, by its cost. If E is the
+cost that they must expect when they do not take part, then they must expect at most e^epsilon E
+when they do: every event, good or bad, becomes at most e^epsilon times as likely. Taking part is
+worth it for a compensation of
+
+    (e^epsilon - 1) E,    and N people within a budget B if    (e^epsilon - 1) E N <= B,
+    so    epsilon <= ln(1 + B / (E N))
+
+Epsilon is for a person's presence: with m rows per person, m times that of one row. The model and
+its formulas are theirs.
 """
 
 from __future__ import annotations
@@ -101,28 +139,7 @@ def _count_other_worlds(worlds: int) -> int:
     return check_count("worlds", worlds, 2) - 1
 
 
-# How often an attack on one person succeeds.
-#
-# **Guessing a count.** He, Wang, Chen and Dong (2015, "Study on choosing the parameter epsilon in
-# differential privacy", Journal on Communications 36(12), pp. 124-130) let an adversary who knows
-# all
-# other rows succeed if the noisy answer lies in a fault-tolerant interval around the true one. For
-# Laplace noise of scale df/epsilon and an interval of L to either side that has probability
-#
-#     1 - e^(-L epsilon/df),    so    epsilon <= -(df/L) ln(1 - success)
-#
-# (derived here from the law of the noise, as the paper is in Chinese). Our noise is on whole
-# numbers, for which :func:`privet.epsilon.noise.margin_probability` is the exact probability, and
-# :func:`~privet.epsilon.noise.epsilon_for_margin` its inverse.
-#
-# **Telling two tables apart.** Any test of "in the table" against "not in it" that is wrong about
-# people outside with probability a finds people inside with probability at most min(e^epsilon a, 1
-# -
-# e^-epsilon (1 - a)) (Wasserman and Zhou 2010, theorem 2.4; Kairouz, Oh and Viswanath 2015, theorem
-# 2.1). Where both are equally likely beforehand, a guess is right with probability at most
-# e^epsilon
-# / (1 + e^epsilon). One noisy count, seen by somebody who knows all other rows, reaches that bound:
-# nothing worse can happen, but this can.
+# How often an attack on one person succeeds: guessing a count, telling two tables apart.
 
 
 def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 1) -> float:
@@ -167,14 +184,7 @@ def best_test(epsilon: Number, false_alarms: Number = 0.05) -> float:
     return min(few, 1 - math.exp(-rate) * (1 - level))
 
 
-# What a person loses at an epsilon, by what an adversary wants to know about them.
-#
-# The epsilon of a question is for one row added or removed (docs/decisions/005). A person of m
-# rows who is in the table or not makes a difference of m rows: m epsilon. Somebody who is known
-# to be in it, and whose rows say one thing or another, is one person removed and another added: 2
-# m epsilon. Where everybody knows how many rows there are, whoever is not in the table has
-# somebody else in their place, so that presence costs 2 m epsilon, too. This holds for every
-# table; what is charged is what the schema declares.
+# What a person loses, by what an adversary wants to know about them.
 
 
 @dataclass(frozen=True)
@@ -232,19 +242,6 @@ def _person_epsilon(row: Fraction, rows_per_person: int, neighbours: Neighbours)
 
 
 # The price of taking part.
-#
-# Hsu, Gaboardi, Haeberlen, Khanna, Narayan, Pierce and Roth (2014, "Differential privacy: an
-# economic method for choosing epsilon", CSF, pp. 398-410): a person weighs what may happen to
-# them because of a release, such as a higher premium, by its cost. If E is the cost that they
-# must expect when they do not take part, then they must expect at most e^epsilon E when they do:
-# every event, good or bad, becomes at most e^epsilon times as likely. Taking part is worth it for
-# a compensation of
-#
-# (e^epsilon - 1) E,    and N people within a budget B if    (e^epsilon - 1) E N <= B,    so
-# epsilon <= ln(1 + B / (E N))
-#
-# Epsilon is for a person's presence: with m rows per person, m times that of one row. The model
-# and its formulas are theirs.
 
 
 @dataclass(frozen=True)

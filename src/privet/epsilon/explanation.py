@@ -1,4 +1,4 @@
-"""All numbers for one epsilon, together."""
+"""Explain one epsilon for a table: all its numbers, together."""
 
 from __future__ import annotations
 

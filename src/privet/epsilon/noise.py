@@ -1,9 +1,31 @@
-"""The noise on one count: discrete Laplace of scale 1/epsilon, P(k) = (1 - p) / (1 + p) p^|k| with
-p = e^-epsilon.
+"""Describe the noise on one count, and how many more rows it makes necessary.
 
-This is the law of ``Curator.count`` for a question of one partition, exactly (Ghosh, Roughgarden
-and Sundararajan 2012, the geometric mechanism). Epsilon is that of the question, for one row added
-or removed, whatever neighbours are declared.
+The noise is discrete Laplace of scale 1/epsilon, with p = e^-epsilon:
+
+    P(k) = (1 - p) / (1 + p) p^|k|
+
+This is exactly the distribution of ``Curator.count`` for a query of one partition (Ghosh,
+Roughgarden and Sundararajan 2012, the geometric mechanism). Epsilon is that of the query, for one
+row added or removed, whatever neighbours are declared.
+
+**Rows needed.** Vu and Slavkovic (2009, "Differential privacy for clinical trial data: preliminary
+evaluations", ICDM Workshops, pp. 138-143) adjust the size of a sample so that a test on noisy data
+has the level and the power that it would have without noise. For a proportion p of n rows, whose
+count gets noise of variance v, the estimate has variance
+
+    p (1 - p) / n + v / n^2
+
+A test that finds a difference d with normal quantiles z for its level and power needs that variance
+to be (d / z)^2. Without noise this takes n0 = z^2 p (1 - p) / d^2 rows, and with noise the positive
+root of a quadratic:
+
+    n = n0 / 2 + sqrt(n0^2 / 4 + n0 v / (p (1 - p)))
+
+The method is theirs. Ours are the root as it stands here, v of discrete noise in place of 2 /
+epsilon^2, and one variance p (1 - p) under both hypotheses. The sum of the two errors is taken for
+normal, as is usual; where the noise outweighs the sampling, its tails are heavier. The root depends
+on z only through n0: it also says how many rows give an estimate as precise as n0 rows do without
+noise.
 """
 
 from __future__ import annotations
@@ -16,7 +38,7 @@ from privet._validate import check_integer
 from privet.accounting.cost import Number, parse_exact
 from privet.errors import ParameterError
 
-# What the formulas take: numbers above zero, probabilities, integers.
+# Checks of what the formulas take: numbers above zero, probabilities, integers.
 
 #: No table has more rows, and floating-point numbers count exactly up to there.
 MOST = 10**15
@@ -117,26 +139,7 @@ def epsilon_for_margin(margin: int, confidence: Number = 0.95) -> float:
     return high
 
 
-# How many more rows the same accuracy would need.
-#
-# Vu and Slavkovic (2009, "Differential privacy for clinical trial data: preliminary evaluations",
-# ICDM Workshops, pp. 138-143) adjust the size of a sample so that a test on noisy data has the
-# level and the power that it would have without noise. For a proportion p of n rows, whose count
-# gets noise of variance v, the estimate has variance
-#
-#     p (1 - p) / n + v / n^2
-#
-# A test that finds a difference d with normal quantiles z for its level and power needs that
-# variance to be (d / z)^2. Without noise this takes n0 = z^2 p (1 - p) / d^2 rows, and with noise
-# the positive root of a quadratic:
-#
-#     n = n0 / 2 + sqrt(n0^2 / 4 + n0 v / (p (1 - p)))
-#
-# The way is theirs. Ours are the root as it stands here, v of discrete noise in place of 2 /
-# epsilon^2, and one variance p (1 - p) under both hypotheses. The sum of the two errors is taken
-# for normal, as is usual; where the noise outweighs the sampling, its tails are heavier. The root
-# has no z in it but through n0: it also says how many rows give an estimate as precise as n0 rows
-# do without noise.
+# How many more rows the same accuracy needs (Vu and Slavkovic 2009).
 
 
 @dataclass(frozen=True)

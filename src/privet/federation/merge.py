@@ -1,5 +1,13 @@
-"""One model from several of the same domain: counts are added where the structure is one, and
-otherwise all trees vote.
+"""Make one model from several: of the same domain, or of different attributes of the same people.
+
+:func:`merge` takes models of different rows. Counts are added where the models share their
+structures; otherwise all trees vote.
+
+:func:`join` takes models of different attributes of the same people (vertical partitions). Each
+party trains on its own attributes and the shared class; the union of their trees answers
+(Jagannathan, Pillaipakkamnatt and Wright 2012, section 5.3). Their claim that the union keeps
+epsilon is wrong: every ensemble sees the same people and the same labels, so one person changes all
+of them, and what a person loses is the **sum** (sequential composition).
 """
 
 from __future__ import annotations
@@ -127,12 +135,7 @@ def check_model(model: Model) -> Model:
     return released
 
 
-# One model from tables with different attributes of the same people (vertical partitions).
-#
-# Each party trains on its own attributes and the shared class; the union of their trees answers
-# (Jagannathan, Pillaipakkamnatt and Wright 2012, section 5.3). Their claim that the union keeps
-# epsilon is wrong: every ensemble sees the same people and the same labels, so one person changes
-# all of them, and what a person loses is the **sum** (sequential composition).
+# Vertical partitions: different attributes of the same people, whose epsilons add up.
 
 
 def join(models: Sequence[Model]) -> Model:

@@ -1,5 +1,7 @@
-"""A curator of records that people randomised themselves: nothing has to be kept from anybody, and
-no answer costs anything more.
+"""Answer queries from records that people randomised themselves.
+
+The records are private already. Nothing has to be kept from anybody, and no answer costs anything
+more.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from privet.queries.checks import check_cells, check_question
 from privet.queries.choose_model import ModelChoice
 from privet.queries.quantile import bin_scores, numeric_attribute
 
-# The corrected counts of a partition, from randomised records.
+# Counts of a partition, corrected for the randomisation.
 
 
 def count_partition(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats | None]:

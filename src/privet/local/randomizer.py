@@ -1,4 +1,8 @@
-"""The randomizer of records: what a person does on their own side, once for each record."""
+"""Randomise records: what each person runs on their own device, once for each record.
+
+Values become codes first. A code that the schema does not know is replaced by one drawn at random,
+so that every record gives a report, whatever it holds.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,7 @@ from privet.errors import ModelError, ParameterError, SchemaError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below, uniform_order
 from privet.mechanisms.response import randomized_response
 
-# Values to codes and back. A code that the schema does not know is replaced by one that is drawn,
-# so that no report is ever left out.
+# Values to codes and back.
 
 
 def reported_values(attribute: Attribute) -> list[Value]:

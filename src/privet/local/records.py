@@ -1,12 +1,18 @@
-"""Records and reports as lines of CSV, one by one: a report can leave as soon as its record has
-come.
+"""Read records and write reports as lines of CSV, one by one or table by table.
 
-Records are cut as everywhere else (:mod:`privet.tables.csv_lines`): a line at a time. A line that
-is no record gives a report too, of a record about which nothing is known: whether there is a report
-must not depend on what a line holds. In the stream of one person a record with line breaks inside
-quotes is put together (:mod:`~privet.local.records`), and gives one report. In a table
-of many people it is as many rows as it has lines: whoever could open a quote would decide whether
-the lines of others give reports.
+A report can leave as soon as its record has come. Records are cut as everywhere else
+(:mod:`privet.tables.csv_lines`): a line at a time. A line that is no record gives a report too, of
+a record about which nothing is known: whether there is a report must not depend on what a line
+holds.
+
+In the stream of one person a record with line breaks inside quotes (RFC 4180) is joined by
+:func:`join_lines`, and gives one report. In a table of many people it is as many rows as it has
+lines: whoever could open a quote would decide whether the lines of others give reports.
+
+Where there is a ledger, reports are charged to it before they leave. A report costs epsilon for a
+record *replaced* by another, and the number of reports is public. So a ledger's sum is right if its
+neighbours have as many reports: one row replaced by another costs epsilon, and a person with up to
+m rows, replaced by one with as many, costs m epsilon.
 """
 
 from __future__ import annotations
@@ -35,12 +41,8 @@ from privet.mechanisms.randomness import Bits, uniform_below, uniform_order
 from privet.tables.csv_lines import fields_of, header_of
 from privet.tables.open import CSV_ENDINGS, read_blocks
 
-# Lines of CSV, put together where a record goes over several of them: a quoted field may hold
-# line breaks (RFC 4180).
-#
-# For records of one person: a quote that somebody opens and somebody else closes would swallow
-# the lines in between. Lines are put together only if that gives a whole record, with as many
-# fields as the header has; otherwise each of them stands for itself.
+# Join lines of one person's records. Lines are joined only if that gives a whole record, with as
+# many fields as the header; otherwise each line stands for itself.
 
 #: So many lines are held back at most while a quote is open.
 MOST_LINES = 1000
@@ -162,7 +164,7 @@ def _quote_field(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
-# Lines in a random order, however many there are.
+# Shuffle lines, however many there are.
 
 #: So many piles, of which one at a time is in memory.
 PILES = 64
@@ -203,7 +205,7 @@ def _deal(lines: Iterator[str], piles: Sequence[TextIO], bits: Bits) -> None:
         pile.seek(0)
 
 
-# The records of a table, block by block, none left out whatever it holds.
+# Read a table block by block. No row is left out, whatever it holds.
 
 #: Lines at a time.
 BLOCK = 1 << 14
@@ -252,11 +254,7 @@ def _read_csv_blocks(path: Path, schema: Schema) -> Iterator[Any]:
                 return
 
 
-# What randomised records are charged to a ledger, where there is one.
-#
-# A report costs epsilon for a record *replaced*, and how many reports there are is told. So a
-# ledger's sum is right if its neighbours have as many reports: one row replaced by another costs
-# epsilon, and a person with up to m rows, replaced by one with as many, m epsilon.
+# Charge randomised records to a ledger: epsilon for a record replaced (see the module's docstring).
 
 #: As it stands in a ledger.
 OF_TABLE = "randomised records of a table"

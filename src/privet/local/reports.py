@@ -1,12 +1,15 @@
-"""Counts from records of which some attributes, drawn by chance, were reported together with the
-class by one response.
+"""Estimate counts from randomised records, corrected for the randomisation.
 
-Whoever drew a set of attributes that holds those of a cell tells about the cell. These people are a
-random part of all, drawn without looking at anybody's values, so what they say is scaled up.
-Reports of different sets have different noise. A person of set g counts a_g times, with a_g
-inversely proportional to the variance of one report and the mean of a over all people being 1: the
-estimate has no bias, since the a_g depend on public sizes alone. To the variance of randomisation
-comes that of having drawn some people and not others,
+:class:`SplitReports` holds records of which every value was randomised by itself.
+:class:`SampledReports` holds records of which a randomly drawn set of attributes was reported,
+together with the class, by one response.
+
+A person who drew a set of attributes that includes those of a cell tells about the cell. These
+people are a random sample of all, drawn without looking at anybody's values, so their counts are
+scaled up. Reports of different sets have different noise. A person of set g counts a_g times, with
+a_g inversely proportional to the variance of one report and the mean of a over all people being 1:
+the estimate has no bias, since the a_g depend on public sizes alone. To the variance of
+randomisation comes that of having drawn some people and not others,
 
     (mean of a^2 - 1) (c - c^2 / n)          for a count c of n people.
 """
@@ -210,7 +213,7 @@ class SampledHistogram:
         return Estimate(counts, np.maximum(variances, 0.0) + drawn)
 
 
-# Counts from records of which every value was randomised by itself.
+# Every value randomised by itself.
 
 
 class SplitReports:

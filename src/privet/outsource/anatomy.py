@@ -1,9 +1,11 @@
-"""Anatomy: what is public about an outsourced table, and how its two halves look.
+"""Describe an outsourced table: what is public about it, and how its two halves look.
 
 The identifier table IT has a row per person: the identifying attributes and the class, a group
 number and a sealed sequence number. The sensitive table ST has a row per sensitive value: a
 sequence number, the group number and the value. Whoever holds the key can join them; whoever does
 not knows the group only.
+
+Groups are l-diverse in the sense of Anatomy: no value has more than one l-th of the entries.
 """
 
 from __future__ import annotations
@@ -154,8 +156,7 @@ class Anatomy:
             raise OutsourceError(f"cannot read {path}: it is no JSON") from None
 
 
-# Cells: the entries of a table as texts, None for null, so that they are stored, sent and sealed
-# in one form.
+# Cells: entries as texts, None for null, so that they are stored, sent and sealed in one form.
 
 CellText = str | None
 #: Longer than any entry that a learner could use; an entry that is longer does not belong in such a
@@ -241,8 +242,7 @@ def codes_of(domain: Attribute, cells: Sequence[CellText]) -> npt.NDArray[np.int
     )
 
 
-# Whether groups are l-diverse in the sense of Anatomy: no value has more than one l-th of the
-# entries.
+# Whether groups are l-diverse: no value has more than one l-th of the entries.
 
 
 def find_undiverse_groups(gid: Ints, codes: Ints, l: int) -> Ints:  # noqa: E741 - its name everywhere

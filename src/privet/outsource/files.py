@@ -1,4 +1,6 @@
-"""The folder that an owner hands to a server: ``anatomy.json`` with its seal, ``it.parquet`` and
+"""Write and read the folder that an owner hands to a server.
+
+It holds ``anatomy.json`` with its seal, the identifier table ``it.parquet`` and the sensitive table
 ``st.parquet``.
 """
 
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-# Halves: the identifier table and the sensitive table of an outsourced table, as they are written
-# and read.
+# The two halves of an outsourced table.
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +237,7 @@ def _integers_of_column(column: Any) -> Any:
     return np.asarray(column, dtype=np.int64)
 
 
-# Files that only their owner may read, written as a whole or not at all.
+# Atomic writes of files that only their owner may read.
 
 
 @contextmanager

@@ -1,5 +1,11 @@
-"""Splitting a table into two halves that only a key can join (Xiao and Tao 2006; Nergiz and Clifton
-2011).
+"""Split a table into two halves that only a key can join.
+
+The method is that of Xiao and Tao 2006 and Nergiz and Clifton 2011. Groups are random and l-diverse. Only the sensitive values decide which rows may share a group,
+never what identifies people; within a value, which row goes where is drawn uniformly. So for an
+adversary who holds the sensitive values to be independent of what identifies people, every matching
+of a group's rows with its values is equally likely (the paper's simple l-diverse distribution), and
+nobody's value has more than probability 1/l. Whoever knows of a dependence learns more: that is the
+deFinetti attack.
 """
 
 from __future__ import annotations
@@ -21,14 +27,7 @@ from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.cipher.sealing import SequenceEntry, place_of, seal_anatomy, seal_sequence
 from privet.outsource.files import Halves, Identifiers, Values
 
-# Random l-diverse groups.
-#
-# Only the sensitive values decide which rows may share a group, never what identifies people;
-# within a value, which row goes where is drawn uniformly. So for an adversary who holds the
-# sensitive values to be independent of what identifies people, every matching of a group's rows
-# with its values is equally likely (the paper's simple l-diverse distribution), and nobody's
-# value has more than probability 1/l. Whoever knows of a dependence learns more: that is the
-# deFinetti attack.
+# Random l-diverse groups. Only the sensitive values decide which rows may share one.
 
 _shuffler = secrets.SystemRandom()
 

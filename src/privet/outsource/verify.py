@@ -1,10 +1,11 @@
-"""Verifying a split: that its groups are l-diverse and that nothing but the sealed numbers links
-its halves.
+"""Verify a split: its groups are l-diverse, and nothing but the sealed numbers links its halves.
 
 Without the key it looks at what a server would see. With the key it also joins the halves, and
 looks for what would give the true pairs away: the order of rows, or a column that is the sensitive
 one under another name. It finds carelessness. Whoever splits a table in order to betray it can hide
 the pairs in numbers that look random.
+
+:func:`attack_halves` attacks a split of your own, to see how much an adversary would learn.
 """
 
 from __future__ import annotations
@@ -295,8 +296,7 @@ def _ranks(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
     return np.asarray((ends - (counts - 1) / 2)[at], dtype=np.float64)
 
 
-# Attacking one's own split: the attack sees the two halves, the key only counts how often it is
-# right.
+# Attacking your own split: the attack sees the two halves; the key only counts its successes.
 
 
 def attack_halves(

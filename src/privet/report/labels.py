@@ -1,4 +1,8 @@
-"""Branches, classes and counts in words, in the schema's own values."""
+"""Write branches, classes and counts as text, in the schema's own values.
+
+Also collapse a tree of scores (:func:`collapse_tree`), so that branches with the same answer are
+shown as one.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +137,7 @@ def _describe_span(attribute: Numeric, first: int, last: int) -> str:
     return f">= {low}" if last == attribute.bins - 1 else f"in [{low}, {high})"
 
 
-# A tree of scores as people read it: what says the same is one branch.
+# A tree of scores as people read it: branches with the same answer become one.
 
 
 def collapse_tree(tree: Tree) -> Tree:

@@ -1,8 +1,11 @@
-"""The door: who comes in is known before anything they send is read.
+"""Authenticate, read and answer HTTP requests, the same way for every server of ours.
 
-A stranger is turned away by the headers alone. An analyst may have a few requests under way at
-once, and what they send is read within a time and a size. So nobody can fill the memory or keep the
-others waiting.
+:class:`AuthenticationMiddleware` authenticates a request before its body is read: a stranger is
+turned away by the headers alone. An analyst may have a few requests under way at once, and each
+must arrive within a time and a size. So nobody can fill the memory or keep the others waiting.
+
+Beside it are strict JSON bodies (:class:`JsonRoute`), listening with Uvicorn (:func:`listen`), and
+what browsers are asked and told: where a form came from, the session's cookie, security headers.
 """
 
 from __future__ import annotations
@@ -164,8 +167,8 @@ def _too_large_response(largest: int) -> JSONResponse:
     return make_problem("too-large", "The request is too large", 413, detail)
 
 
-# JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits.
-# And no name twice in one object.
+# JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits, and
+# no name twice in one object.
 
 
 class JsonRoute(APIRoute):
@@ -199,7 +202,7 @@ def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> None:
         raise ValueError("a name stands twice in one object")
 
 
-# Listening with Uvicorn: on loopback, with TLS, or behind something that does TLS.
+# Listening with Uvicorn: on loopback, with TLS, or behind a proxy that does TLS.
 
 
 def listen(
@@ -276,8 +279,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-# What is asked of browsers, and what they are told: where a form came from, the cookie of a
-# session, headers.
+# Browsers: where a form came from, the cookie of a session, headers.
 
 
 def make_headers(style_hash: str) -> dict[str, str]:

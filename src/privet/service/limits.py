@@ -1,7 +1,7 @@
-"""Sizes, rates and times, so that no analyst can starve the others and a clock tells little.
+"""Limit sizes, rates, memory and times, so that no analyst can starve the others.
 
-The time of an answer could depend on the rows. It is rounded up to one of few steps, each a quarter
-longer than the one before, so that a clock tells at most which step was reached. What remains is in
+Response time could depend on the rows. It is rounded up to one of few steps, each a quarter longer
+than the one before, so that a clock tells at most which step was reached. What remains is in
 docs/concepts/promise.md.
 """
 
@@ -107,7 +107,7 @@ def round_up_delay(seconds: float, first_step: float) -> float:
     return step
 
 
-# Room in memory for large questions: those that do not fit beside the others wait their turn.
+# Memory for large queries: those that do not fit beside the others wait their turn.
 
 
 class MemoryGate:

@@ -1,6 +1,4 @@
-"""How near a synthetic table is to rows that were held out, asked privately, with what asking
-costs.
-"""
+"""Compare a synthetic table with held-out rows, privately, and say what the comparison costs."""
 
 from __future__ import annotations
 
@@ -144,7 +142,7 @@ def _compute_shares(schema: Schema, rows: Any) -> list[Floats]:
     return tables
 
 
-# The picture of a check: shares of values in the synthetic rows and in the held-out ones.
+# The picture: shares of values in the synthetic rows and in the held-out ones.
 
 #: More attributes are not drawn: those that differ most are.
 MOST_PANELS = 24

@@ -1,5 +1,6 @@
-"""A synthetic table as a file, with what it gives away: Parquet (in its metadata) or CSV, and a
-card beside it.
+"""Write a synthetic table to a file, with its privacy statement and a card beside it.
+
+Parquet files hold the statement in their metadata; CSV files have only the card.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from privet.synthetic.synthesize import SyntheticTable
 from privet.tables.csv_lines import check_lines
 from privet.tables.dialect import quote_identifier
 
-# The card of a synthetic table, and the report of its check: blocks for Markdown and HTML.
+# The card, and the report of a check: blocks for Markdown and HTML.
 
 _TITLE, _REPORT = "Privacy card: synthetic table", "Check of a synthetic table"
 #: A list of pairs stops here.

@@ -1,9 +1,9 @@
-"""Rows drawn from a fitted model: as many of each kind as expected, up to the roundings, in random
-order.
+"""Draw synthetic rows from a fitted model, in random order, as values of the schema.
 
-Within the rows that share their class and parent, values are laid out along the running sum of
-their shares, one uniform number per equal step (stratified sampling): running sums of counts differ
-from what is expected by less than one, instead of by a square root.
+There are as many rows of each kind as expected, up to rounding. Within the rows that share their
+class and parent, values are laid out along the running sum of their shares, one uniform number per
+equal step (stratified sampling): running sums of counts differ from what is expected by less than
+one, instead of by a square root.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _last_possible(weights: Floats) -> Ints:
     return np.asarray(weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1))
 
 
-# Codes as a table of the schema's own values.
+# From codes to a table of the schema's own values.
 
 
 def frame_of(schema: Schema, columns: Sequence[Ints], classes: Ints, bits: Bits) -> pd.DataFrame:

@@ -1,10 +1,12 @@
-"""Which pairs of attributes are measured together with the class: a tree, chosen privately, edge by
-edge.
+"""Choose privately which pairs of attributes are measured together with the class.
 
-After MST (McKenna, Miklau and Sheldon 2021): among the pairs that join two parts of the tree, one
-is selected whose counts are far from what independence within the class predicts, less the noise
-that measuring them would bring (as in AIM, McKenna et al. 2022). Among the candidates is always the
-choice to stop: the class alone, of which nothing new is expected.
+The pairs form a tree, chosen edge by edge, after MST (McKenna, Miklau and Sheldon 2021): among the
+pairs that join two parts of the tree, one is selected whose counts are far from what independence
+within the class predicts, less the noise that measuring them would bring (as in AIM, McKenna et al.
+2022). Among the candidates is always the choice to stop: the class alone, of which nothing new is
+expected.
+
+Values too rare to be told apart under the noise are grouped first (:func:`group_values`).
 """
 
 from __future__ import annotations
@@ -152,8 +154,7 @@ def parents_of(n_attributes: int, chosen: Sequence[AttributePair]) -> list[int]:
     return parents
 
 
-# Groups of values: what is too rare to be told apart under the noise. Post-processing of noisy
-# counts.
+# Groups of rare values: post-processing of noisy counts, which costs nothing.
 
 #: A group holds at least this many standard deviations of the noise of its rows, where there are
 #: enough.

@@ -1,6 +1,4 @@
-"""``privet publish randomizer``, ``randomize`` and ``learn``: records that people randomise
-themselves, and what is learnt from them.
-"""
+"""``privet publish randomizer``, ``randomize`` and ``learn``: records that people randomise."""
 
 from __future__ import annotations
 
@@ -303,8 +301,7 @@ def _make_randomizer(
     )
 
 
-# How ``privet publish randomize`` makes reports: of records that come one by one, or of a table;
-# charged before anything is told.
+# How ``privet publish randomize`` makes reports, of single records or of a table. Charged first.
 
 
 def randomize_stream(

@@ -1,19 +1,26 @@
-"""How whole numbers pass exactly through Flower's SecAgg+, which is made for floating-point
-weights.
+"""Pass integers exactly through Flower's SecAgg+, under masks as secret as their keys.
 
-A Flower client multiplies its vector by ``num_examples/max_weight``, clips it to
-+-``clipping_range``, moves and scales it to 0 ... ``quantization_range``, rounds at random, and
-masks it modulo ``modulus_range``. The server unmasks the sum and gives back the mean. With
+SecAgg+ is made for floating-point weights. A Flower client multiplies its vector by
+``num_examples/max_weight``, clips it to +-``clipping_range``, moves and scales it to 0 ...
+``quantization_range``, rounds at random, and masks it modulo ``modulus_range``. The server unmasks
+the sum and gives back the mean. With
 
 - ``num_examples = max_weight = 1``: the weight is exactly 1, and the mean is the sum divided by the
   number of contributions;
-- ``quantization_range = 2 clipping_range``, a power of two: the step is 1, so that a whole number
-  within the range is moved to a whole number, and a whole number is not rounded;
+- ``quantization_range = 2 clipping_range``, a power of two: the step is 1, so that an integer
+  within the range is moved to an integer, and an integer is not rounded;
 - parties x ``quantization_range`` below the modulus 2**32: the sum does not wrap around; and
   ``quantization_range`` up to 2**30, for the quantised vector has 32-bit integers;
 
-every whole number from -limit to limit passes exactly, limit = ``clipping_range``: all of this
-happens in float64 below 2**53.
+every integer from -limit to limit passes exactly, limit = ``clipping_range``: all of this happens
+in float64 below 2**53.
+
+**Masks.** SecAgg+ hides every vector behind masks that a pseudo-random generator expands from
+secret 256-bit seeds. Flower 1.41 folds a seed to 32 bits first (28 for the masks of pairs) and
+expands it with the Mersenne Twister: a server that is curious enough to try them all strips the
+masks off again, within minutes where only one is left. So both sides expand the **whole** seed
+here, with SHAKE-256 of the standard library. The protocol is Flower's own, stage by stage and
+message by message; only the generator is replaced where it is used.
 """
 
 from __future__ import annotations
@@ -111,14 +118,7 @@ def flatten_tables(tables: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.in
     return np.concatenate([table.reshape(-1) for table in tables])
 
 
-# Masks that are as secret as the keys they come from.
-#
-# SecAgg+ hides every vector behind masks that a pseudo-random generator expands from secret
-# 256-bit seeds. Flower 1.41 folds a seed to 32 bits first (28 for the masks of pairs) and expands
-# it with the Mersenne Twister: a server that is curious enough to try them all strips the masks
-# off again, within minutes where only one is left. So both sides expand the **whole** seed here,
-# with SHAKE-256 of the standard library. The protocol is Flower's own, stage by stage and message
-# by message; only the generator is replaced where it is used.
+# Masks from whole seeds, in place of Flower's generator.
 
 
 def expand(

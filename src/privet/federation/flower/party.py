@@ -1,4 +1,10 @@
-"""One party: its table, its ledger, and what it accepts. The party decides, not the server."""
+"""Decide, for one party, what it accepts: its table, its ledger, and every stage of SecAgg+.
+
+The party decides, not the server. At every stage it checks that nothing leaves it unmasked, and
+that no sum of too few contributions is unmasked. The mod :func:`guard_message` wraps Flower's own
+SecAgg+ mod, so that one cannot be used without the other. It notes the parameters of the round in
+the node's state; the client counts only where it finds them there.
+"""
 
 from __future__ import annotations
 
@@ -144,12 +150,7 @@ class Party:
         return encoding.encode(encoding.clip(flatten_tables(share.tables)))
 
 
-# What a party checks at every stage of SecAgg+, so that nothing leaves it unmasked and nothing is
-# unmasked that is too thin.
-#
-# The mod below wraps Flower's own SecAgg+ mod, so that one cannot be used without the other. It
-# notes the parameters of the round in the node's state; the client counts only where it finds
-# them there.
+# What a party checks at every stage of SecAgg+.
 
 CONFIGS = "secaggplus_configs"  # where Flower's server writes what a stage needs
 _STATE = "privet"

@@ -1,4 +1,4 @@
-"""The terms of a round: what the server offers, in the words that are sent to every party."""
+"""State the terms of a round: what the server offers, and the trust model in words."""
 
 from __future__ import annotations
 

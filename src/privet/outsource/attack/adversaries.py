@@ -1,5 +1,8 @@
-"""Naive Bayes: given the sensitive value, what identifies a person is drawn attribute by
-attribute.
+"""Model how a person's public attributes depend on the sensitive value: two adversaries.
+
+- :class:`NaiveBayes`: given the sensitive value, the identifying attributes are independent.
+- :class:`Logistic`: logistic regression. Attributes that say the same are not counted twice, as
+  naive Bayes would.
 """
 
 from __future__ import annotations
@@ -67,10 +70,8 @@ def fit_naive_bayes(
     return NaiveBayes(tuple(tables), penalty)
 
 
-# Logistic regression: attributes that say the same are not counted twice, as naive Bayes would.
-#
-# It gives P(v | x); divided by P(v) that is P(x | v) up to a factor of the row, and such a factor
-# cancels inside a group.
+# Logistic regression gives P(v | x); divided by P(v) that is P(x | v) up to a factor of the row,
+# and such a factor cancels inside a group.
 
 #: Rows that are learnt from at most, and rows that are looked at together.
 MAX_ROWS, _ROWS_AT_ONCE = 50_000, 50_000

@@ -1,5 +1,4 @@
-"""Groups as an adversary sees them: who is in one, which values are in it, and every pair of the
-two that is possible.
+"""Arrange groups as an adversary sees them: rows, values, and every possible pair of the two.
 
 A candidate is a row with a value that its group holds; equal values of a group are one candidate.
 Groups with as many rows and with the same numbers of equal values lie side by side in one block, so
@@ -191,8 +190,7 @@ def _read_integers(name: str, given: npt.ArrayLike) -> Ints:
     return column.astype(np.int64)
 
 
-# The identifier table as columns of codes, the class among them: everything that is known about a
-# person.
+# The identifier table as columns of codes, the class among them: all that is known about a person.
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What an adversary believes after the attack."""
+"""Hold what an adversary believes after the attack, and the true values to compare it with."""
 
 from __future__ import annotations
 
@@ -82,8 +82,7 @@ class Posterior:
         return order[first]
 
 
-# The true values, which only the owner has, and people whose values an adversary may have heard
-# of.
+# The true values, which only the owner has, and people whose values an adversary may know.
 
 
 def check_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
@@ -107,7 +106,7 @@ def acquaintances(truth: npt.ArrayLike, how_many: int) -> dict[int, int]:
     return {int(row): int(values[row]) for row in rows}
 
 
-# How far a share may be off by chance, when people of one group are right or wrong together.
+# Confidence intervals of shares, when people of one group are right or wrong together.
 
 
 def wilson(share: float, n: float, *, deviations: float = 1.96) -> tuple[float, float]:

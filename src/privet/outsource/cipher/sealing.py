@@ -1,9 +1,21 @@
-"""Sealing: authenticated encryption, bound to the place that it is for.
+"""Seal texts: authenticated encryption, bound to the place that each text is for.
 
 A sealed text is ``version (1) | key id (4) | nonce (12) | ciphertext | tag (16)``, AES-GCM with a
 fresh random nonce (NIST SP 800-38D, which allows 2**32 sealings with one key). Every table and
 purpose has a key of its own, derived by HKDF-SHA256 (RFC 5869), and the place (group and row, tree
 and leaf) is authenticated with it. So what was sealed for one place opens at no other.
+
+**Sequence numbers.** The sealed sequence number is the one link between a person and a sensitive
+value. It is bound to the identifying row and to all sensitive entries of its group, which never
+change once a group is made. So it opens beside exactly those, whichever of them is the row's own: a
+server that changes a cell, moves a row, or sends other entries than the group's, to see whether the
+client minds, is always refused and learns nothing from that. One that leaves rows out is not
+noticed.
+
+**Descriptions.** A client does what the description of a table says: it sends the identifying
+columns and keeps the sensitive one to itself. A server that could say which is which would have the
+sensitive values sent to it. So the owner seals the description, and clients check the seal before
+they send anything.
 """
 
 from __future__ import annotations
@@ -95,13 +107,7 @@ def _encode_place(place: Sequence[Part]) -> bytes:
     return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()
 
 
-# The sealed sequence number: the one link between a person and a sensitive value.
-#
-# It is bound to the identifying row and to all sensitive entries of its group, which never change
-# once a group is made. So it opens beside exactly those, whichever of them is the row's own: a
-# server that changes a cell, moves a row, or sends other entries than the group's, to see whether
-# the client minds, is always refused and learns nothing from that. One that leaves rows out is
-# not noticed.
+# The sealed sequence number, bound to its row and to all sensitive entries of its group.
 
 _BYTES = 8
 #: A sequence number and a value.
@@ -133,11 +139,7 @@ def open_true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> Sequence
     return seq, found[0]
 
 
-# That a description of a table is the owner's.
-#
-# A client does what the description says: it sends the identifying columns and keeps the
-# sensitive one to itself. A server that could say which is which would have the sensitive values
-# sent to it. So the owner seals the description, and clients look before they send anything.
+# The owner's seal on the description of a table.
 
 
 def seal_anatomy(sealer: Sealer, anatomy: Anatomy) -> bytes:

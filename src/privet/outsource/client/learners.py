@@ -1,5 +1,6 @@
-"""The three learners of the paper (Mancuhan and Clifton 2014, section 3). None of them is
-differentially private.
+"""Learn and predict by the three methods of Mancuhan and Clifton 2014 (section 3).
+
+None of them is differentially private.
 
 - **cdbsl**, :class:`Baseline`: the server's tree of what identifies people. The client computes
   nothing.
@@ -10,6 +11,11 @@ differentially private.
   sealed. Later predictions fetch and open that.
 
 The sensitive value of a row to be predicted never leaves the client.
+
+:func:`choose_leaf_size` chooses a threshold on the size of the base tree's leaves, against
+overfitting (section 4). A base tree of many small leaves leaves the client little to learn from. So
+base trees of several thresholds are grown, each is refined as a whole, and the one that is right
+most often on the pruning rows stays.
 """
 
 from __future__ import annotations
@@ -195,12 +201,7 @@ def _split_into_blocks(
         yield [column[start : start + at_once] for column in columns]
 
 
-# A threshold on the size of the base tree's leaves, against overfitting (Mancuhan and Clifton
-# 2014, section 4).
-#
-# A base tree of many small leaves leaves the client little to learn from. So base trees of
-# several thresholds are grown, each is refined as a whole, and the one that is right most often
-# on the pruning rows stays.
+# A threshold on the size of the base tree's leaves (Mancuhan and Clifton 2014, section 4).
 
 #: C4.5's own first; then what a leaf needs for its pruning rows to say something.
 SIZES = (2, 8, 32, 128, 512, 2048)

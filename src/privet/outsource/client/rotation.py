@@ -1,5 +1,6 @@
-"""Rotation: everything at the server is sealed anew with the current key. It can be interrupted and
-begun again.
+"""Re-seal everything at the server with the current key, or fetch the whole table back.
+
+A rotation can be interrupted and started again.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def _list_sealed_places(
     yield NAIVE, "naive", ()
 
 
-# Getting the table back.
+# Fetching the table back.
 
 
 def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:

@@ -1,9 +1,9 @@
-"""Trees as texts to be sealed: compressed, then padded to a length that depends on nothing but the
-number of rows.
+"""Learn trees from joined rows, and pad them so that a sealed tree's length says nothing.
 
-The length of what is sealed would tell a server how much the sensitive attribute has to say at a
-leaf; one that leaves rows out on purpose could even ask about rows of its choice. So a sub-tree
-gets as much room as its rows can ever need, and is cut where it would need more.
+A tree is compressed, then padded to a length that depends only on the number of rows. Otherwise the
+length would tell a server how much the sensitive attribute has to say at a leaf; one that leaves
+rows out on purpose could even ask about rows of its choice. So a sub-tree gets as much room as its
+rows can ever need, and is cut where it would need more.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher.sealing import open_true_entry
 from privet.outsource.client.table import CandidateRow, OutsourcedTable, TablePage, retry_step
 
-# Joining: from rows with all candidates to the true rows, as codes. What is kept of a row is one
-# small integer per column.
+# Joining: from rows with all candidates to the true rows, one small integer per column.
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
-"""OutsourcedTable: the routes of a server, and a close look at what comes back. A server is not
-trusted.
+"""Talk to the server of an outsourced table, and check everything that it sends back.
+
+A server is not trusted. :class:`OutsourcedTable` has a method for each of its routes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.cipher.sealing import SealedPlace, SequenceEntry, check_anatomy, place_of
 
-# Beginning again where somebody else was faster.
+# Retrying a step where somebody else changed the table in between.
 
 _STEP_TRIES = 20
 _T = TypeVar("_T")
@@ -38,7 +39,7 @@ def retry_step(step: Callable[[], _T]) -> _T:
     raise Conflict("others keep changing the table; try again later")
 
 
-# What a client spends: bytes, seals and memory, counted as it goes.
+# What a client spends: bytes, seals and memory.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Inserting and deleting people, so that groups stay l-diverse (Nergiz, Clifton and Malluhi 2013).
+"""Insert and delete people, so that groups stay l-diverse (Nergiz, Clifton and Malluhi 2013).
 
 A new row waits at the server, sealed as a whole, until enough rows wait to make groups of. A
 deleted row leaves its sensitive value behind, so that the others of its group stay as hidden as
@@ -8,6 +8,12 @@ When groups are made must not depend on the values that wait: a server that sees
 although two would make a group knows that their values are the same. So groups are made when so
 many rows wait, whatever they hold, and all that still wait are sealed anew. That some remain says
 that the most frequent value is among them; docs/concepts/outsource.md says what follows.
+
+Groups are drawn in two steps. First the plan (who goes into which group, under which numbers) is
+sealed into the rows that wait, and all of them are sealed anew in a new order: the server sees
+nothing. Only when it holds the plan are the groups published, and whoever publishes, publishes that
+plan. If groups were drawn and published at once, an attempt that came too late would have shown one
+grouping, and the next attempt another: in two groups of one person the common value is theirs.
 """
 
 from __future__ import annotations
@@ -31,14 +37,7 @@ from privet.outsource.client.table import OutsourcedTable, encode_base64, retry_
 from privet.outsource.files import Halves
 from privet.outsource.split import RowNumbers, check_diverse, check_people, draw_groups, seal_halves
 
-# Rows that wait for a group, sealed as a whole at the server.
-#
-# Groups are drawn in two steps. First the plan (who goes into which group, under which numbers)
-# is sealed into the rows that wait, and all of them are sealed anew in a new order: the server
-# sees nothing. Only when it holds the plan are the groups published, and whoever publishes,
-# publishes that plan. If groups were drawn and published at once, an attempt that came too late
-# would have shown one grouping, and the next attempt another: in two groups of one person the
-# common value is theirs.
+# Rows that wait for a group, sealed as a whole at the server, with the plan for them.
 
 #: The cells of ``Anatomy.columns`` and the sensitive value.
 Person = tuple[CellText, ...]

@@ -1,4 +1,4 @@
-"""The counter: all that the server does, without HTTP."""
+"""Handle every request of a client, without HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The home of a server: a folder with its accounts, and its store or where that is."""
+"""Keep the folder of a server: its accounts, its store or where that is, and its limits."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ServerState:
         return cls(home, Accounts(home / _ACCOUNTS), store)
 
 
-# Sizes, rates and numbers, so that no client can starve the others or fill the server.
+# Limits, so that no client can starve the others or fill the server.
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,4 @@
-"""Changes: rows and values that come in new groups, rows that go, sealed numbers that are sealed
-anew, rows that wait for a group.
+"""Change a stored table: add and remove rows, re-seal numbers, keep rows that wait for a group.
 
 A row that goes leaves its sensitive value behind: without it, the others of its group would be less
 hidden than they were (Nergiz, Clifton and Malluhi 2013, *Updating Outsourced Anatomized Private
@@ -98,7 +97,7 @@ def _find_earlier_answer(session: Transaction, change: Change) -> Changed | None
     return None
 
 
-# -- what is looked at before anything is done -----------------------------------------------------
+# Checks, made before anything is changed.
 
 
 def _check_numbers(session: Transaction, change: Change, room: StoreLimits) -> None:
@@ -248,7 +247,7 @@ def _check_absent(
             raise ParameterError(f"{where}: {trouble}")
 
 
-# -- what is done ----------------------------------------------------------------------------------
+# The changes themselves.
 
 #: Trees and leaves, and how many more rows they have now.
 Touched = list[tuple[int, int, int]]

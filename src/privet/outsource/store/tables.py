@@ -1,5 +1,8 @@
-"""The tables of a store, in the SQL that DuckDB and PostgreSQL share. Names of columns never come
-from a schema.
+"""Define the tables of a store, in the SQL that DuckDB and PostgreSQL share.
+
+Names of columns never come from a schema, and values are bound as ``$1``, ``$2``, ... Beside the
+tables are transactions, what must hold of rows and values (in files and in changes alike), and how
+trees are stored.
 """
 
 from __future__ import annotations
@@ -95,8 +98,7 @@ INDEXES = (
 )
 
 
-# Transaction: one of a database, in the SQL that DuckDB and PostgreSQL share. Values are bound as
-# ``$1``, ``$2``, ...
+# Transactions. Values are bound as ``$1``, ``$2``, ...
 
 #: Rows that are fetched at once.
 BLOCK = 1 << 16
@@ -163,8 +165,7 @@ def _object_column(cells: Sequence[Any]) -> npt.NDArray[Any]:
     return column
 
 
-# Trees in a store: what they are grown from, how they are written, and which rows are in which
-# leaf.
+# Trees: what they are grown from, how they are written, and which rows are in which leaf.
 
 
 def read_training_rows(session: Transaction, anatomy: Anatomy, after: int = -1) -> Training:

@@ -1,5 +1,8 @@
-"""Box plots of anything: a group of boxes per place on the axis, the mean of each marked by a
-dot.
+"""Draw box plots: of several series on one axis, or in panels side by side.
+
+:func:`draw_boxes` draws a group of boxes per place on the axis, and marks each mean by a dot.
+:func:`draw_box_panels` draws one panel per method, all on the same scale, with lines of means over
+the boxes and a parameter below.
 """
 
 from __future__ import annotations
@@ -175,8 +178,7 @@ def _check_runs(runs: Sequence[BoxRun]) -> None:
         raise ParameterError("draw_boxes: the value of every run must be a finite number")
 
 
-# Box plots in panels side by side, with lines of means over them: a parameter below, the same
-# scale for all.
+# Panels side by side, on one scale, with lines of means over the boxes.
 
 #: The place of a run on the axis, and its value.
 PanelRun = tuple[str, float]

@@ -1,6 +1,6 @@
-"""Where the nodes of a drawn tree stand: the root at the left, a line for each leaf, columns as
-wide as their texts.
+"""Lay out a drawn tree, and draw its leaves as bars.
 
+The root is at the left, each leaf has a line of its own, and columns are as wide as their texts.
 All lengths are inches, so that texts are measured once and never overlap.
 """
 
@@ -145,7 +145,7 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
     return shorten(text, 32)
 
 
-# Leaves as bars: one per class with a whisker for the noise of its count, and their legend.
+# Leaves as bars: one per class, with a whisker for the noise of its count, and their legend.
 
 #: With more classes, the rarest share one bar.
 MAX_BARS = 5

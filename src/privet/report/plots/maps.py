@@ -1,4 +1,6 @@
-"""Several heat maps on one scale, such as accuracy over depth and number of trees for each
+"""Draw heat maps of a result over two parameters, such as accuracy over depth and number of trees.
+
+:func:`heatmap` draws one map; :func:`draw_maps` draws several on one scale, such as one per
 epsilon.
 """
 
@@ -156,7 +158,7 @@ def _format_cell(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.2f}"
 
 
-# A heat map of a result over two parameters, such as accuracy over depth and number of trees.
+# A single map.
 
 
 def heatmap(

@@ -1,5 +1,7 @@
-"""What all pictures share: fills that differ in grey, the width of a text, and saving by file
-suffix.
+"""Share one style among all pictures: fills that differ in grey, text widths, canvases, saving.
+
+Files are saved by the suffix of their name. A canvas is measured in inches, for pictures that are
+laid out by hand, with a title above and the privacy guarantee below.
 """
 
 from __future__ import annotations
@@ -98,8 +100,7 @@ def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) ->
             raise PrivetError(f"cannot write {path}: {error.strerror}") from None
 
 
-# A canvas in inches for pictures that are laid out by hand, with a title above and the guarantee
-# below.
+# A canvas in inches, for pictures that are laid out by hand.
 
 MARGIN, TITLE_SIZE, TITLE_HEIGHT, FOOTER_PITCH = 0.2, 12, 0.36, 0.19
 

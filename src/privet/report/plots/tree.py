@@ -1,5 +1,7 @@
-"""A tree as a picture: tests in boxes, and leaves as bars of their class shares, or as chips where
-they only say a class.
+"""Draw a tree as a picture: tests in boxes, leaves as bars of their class shares.
+
+Trees that were drawn by the exponential mechanism hold no counts: their leaves only name a class,
+and are drawn as chips in the colour of that class.
 """
 
 from __future__ import annotations
@@ -48,8 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Leaves as chips: the class that a leaf says, in the colour of that class. For drawn trees, whose
-# leaves hold no counts.
+# Leaves as chips, for drawn trees: a leaf names a class and holds no counts.
 
 HEIGHT = 0.22
 

@@ -1,5 +1,6 @@
-"""Amounts in few digits, never rounded in our own favour: what was spent goes up, what is left goes
-down.
+"""Write amounts in few digits, and as bars, never rounded in our own favour.
+
+What was spent is rounded up, what is left is rounded down.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What an analyst sees: what is left for them, what they asked, and what is public about the data
-sets. Nothing of others.
+"""Make an analyst's page: what they have left, what they asked, and what is public.
+
+It shows nothing of others. It also prices a plan of so many queries, without charging anything or reading a table.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ from privet.service.page.listing import (
 from privet.service.state import ServiceState
 from privet.text import escape_invisible
 
-# What a plan would cost: so many questions, each at a price. Charges nothing, and looks at no
-# table.
+# The price of a plan: so many queries, each at a price. Charges nothing and reads no table.
 
 _MOST = 1_000_000
 

@@ -1,4 +1,4 @@
-"""Charges, filtered and paged, newest first."""
+"""List charges, filtered and paged, newest first, and what is set aside for fits."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _check_day(name: str, text: str) -> None:
         raise ParameterError(f"{name} must be a day such as 2026-01-31")
 
 
-# What is set aside for fits: by whom, since when, until when, and how to cancel it.
+# Reservations for fits: by whom, since when, until when, and how to cancel them.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the owner sees: every budget, who spent it, and the ledger."""
+"""Make the owner's page: every budget, who spent it, and the ledger."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from privet.service.page.listing import (
 )
 from privet.service.state import ServiceState
 
-# What was spent over time: steps up to now, below the cap.
+# The chart of what was spent over time: steps up to now, below the cap.
 
 #: The picture's inner size; the page stretches it to its own.
 WIDTH, HEIGHT = 1000, 150

@@ -1,4 +1,8 @@
-"""The routes of the page."""
+"""Serve the page: its routes, its HTML, and who has signed in.
+
+All text is escaped by the template engine; a character that would turn or break a line is shown as
+its escape. Sessions live in memory; each is validated again with every view.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +38,7 @@ from privet.service.page.owner import Verification, owner_view
 from privet.service.problems import Unauthorised, problem_of
 from privet.text import escape_invisible
 
-# From a view to HTML. All text is escaped by the templates' engine; what would turn or break a
-# line is shown as its escape.
+# From a view to HTML.
 
 _FOLDER = Path(__file__).parent / "templates"
 _STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
@@ -84,7 +87,7 @@ def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
     return HTMLResponse(_ENVIRONMENT.get_template(template).render(**told), status, HEADERS)
 
 
-# Who has signed in to the page. Sessions live in memory; each is looked at again with every view.
+# Who has signed in.
 
 
 @dataclass

@@ -1,4 +1,10 @@
-"""The SQL functions of a ledger in PostgreSQL, and who may call them on what."""
+"""Install and manage the SQL functions of a ledger in PostgreSQL, and who may call them on what.
+
+The statement that counts a data set (:func:`counting_statement`) is made once, from the schema,
+with every name quoted and every value bound. A query changes its last parameter only: a list that
+says of every code of every attribute whether it is allowed. So all queries do the same work for
+every row, and none has a say in the text.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +28,6 @@ if TYPE_CHECKING:
 
 
 # The statement that counts a data set, with every name quoted and every value bound.
-#
-# It is made once, from the schema. A question changes its last parameter only: a list that says
-# of every code of every attribute whether it is allowed. So all questions do the same work for
-# every row, and none has a say in the text.
 
 
 @dataclass
