@@ -28,6 +28,66 @@ from privet.queries import Answer, Preview, Price, Query, check_query
 from privet.queries.base import read_answer
 from privet.text import escape_invisible
 
+# From an address to a curator.
+
+
+def connect(
+    url: str,
+    token: str | None = None,
+    dataset: str | None = None,
+    *,
+    timeout: float = 300.0,
+    retry_for: float = 30.0,
+    ca: str | PathLike[str] | None = None,
+    insecure: bool = False,
+) -> RemoteCurator:
+    """A curator that is asked over HTTP: learners train through it, models are evaluated with it,
+    and it never shows a row.
+
+    Args:
+        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
+            machine.
+        token: as the owner gave it; by default that of the environment variable PRIVET_TOKEN.
+        dataset: what to ask about; by default the one data set that the token is granted.
+        timeout: seconds to wait for an answer.
+        retry_for: seconds after a first failure in which a question is sent again; it is charged
+            once.
+        ca: a file with the certificates to trust, in place of the usual ones.
+        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
+            and use the token.
+    """
+    check_name("dataset", dataset)
+    link = Link(
+        url,
+        find_token(token),
+        timeout=timeout,
+        retry_for=retry_for,
+        ca=ca,
+        insecure=insecure,
+    )
+    try:
+        return RemoteCurator(
+            Session(link, _find_only_dataset(link) if dataset is None else dataset)
+        )
+    except BaseException:
+        link.close()
+        raise
+
+
+def _find_only_dataset(link: Link) -> str:
+    told = link.get("/datasets")
+    with understood("list of data sets"):
+        names = [str(one["name"]) for one in told["datasets"]]
+    if not names:
+        raise AccessError(f"{link} grants this token no data set")
+    if len(names) > 1:
+        raise ParameterError(
+            "dataset must be one of those that the token is granted: "
+            f"{', '.join(map(escape_invisible, names))}"
+        )
+    return names[0]
+
+
 # What a remote curator and the groups of its people share.
 
 A = TypeVar("A", bound=Answer)
@@ -152,69 +212,6 @@ def _plan_to(cost: Cost) -> Json:
     )
 
 
-# One of the groups that the people of a remote curator were divided into.
-
-
-class RemotePart(RemoteAsking):
-    """A curator of some of the people, with a budget that was paid for when they were divided. Ends
-    with its snapshot.
-    """
-
-    def __init__(
-        self, session: Session, snapshot: str, division: int, number: int, n_parts: int
-    ) -> None:
-        super().__init__(session)
-        self._snapshot, self._division, self._number, self._n_parts = (
-            snapshot,
-            division,
-            number,
-            n_parts,
-        )
-
-    def __repr__(self) -> str:
-        return f"RemotePart({self.dataset!r} at {self._session.link.url})"
-
-    @property
-    def dataset(self) -> str:
-        """The name of the data set, and which part of it."""
-        return f"{self._session.dataset} (part {self._number + 1} of {self._n_parts})"
-
-    @property
-    def unit(self) -> Unit:
-        """People are divided for an epsilon."""
-        return "epsilon"
-
-    @property
-    def left(self) -> Fraction:
-        """What is left of the part's own budget. Asks the curator each time."""
-        return self.preview([]).left
-
-    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> NoReturn:  # noqa: ARG002
-        """Not over HTTP."""
-        raise QuestionError(
-            "a part of the people cannot be divided again over HTTP; divide them into more parts "
-            "at once"
-        )
-
-    def _about(self) -> Json:
-        if self._session.snapshot_id != self._snapshot:
-            raise QuestionError(
-                "the snapshot in which the people were divided has ended, and its parts with it"
-            )
-        return {
-            "snapshot": self._snapshot,
-            "part": {"division": self._division, "number": self._number},
-        }
-
-    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:  # noqa: ARG002
-        """The budget of a part is its own: nobody else spends from it."""
-        self.require([cost])
-        return self
-
-    def close_reservation(self, why: str = "done") -> None:
-        """There is none."""
-
-
 class RemoteCurator(RemoteAsking):
     """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an
     analyst's budget.
@@ -292,61 +289,64 @@ class RemoteCurator(RemoteAsking):
         ]
 
 
-# From an address to a curator.
+# One of the groups that the people of a remote curator were divided into.
 
 
-def connect(
-    url: str,
-    token: str | None = None,
-    dataset: str | None = None,
-    *,
-    timeout: float = 300.0,
-    retry_for: float = 30.0,
-    ca: str | PathLike[str] | None = None,
-    insecure: bool = False,
-) -> RemoteCurator:
-    """A curator that is asked over HTTP: learners train through it, models are evaluated with it,
-    and it never shows a row.
-
-    Args:
-        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
-            machine.
-        token: as the owner gave it; by default that of the environment variable PRIVET_TOKEN.
-        dataset: what to ask about; by default the one data set that the token is granted.
-        timeout: seconds to wait for an answer.
-        retry_for: seconds after a first failure in which a question is sent again; it is charged
-            once.
-        ca: a file with the certificates to trust, in place of the usual ones.
-        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
-            and use the token.
+class RemotePart(RemoteAsking):
+    """A curator of some of the people, with a budget that was paid for when they were divided. Ends
+    with its snapshot.
     """
-    check_name("dataset", dataset)
-    link = Link(
-        url,
-        find_token(token),
-        timeout=timeout,
-        retry_for=retry_for,
-        ca=ca,
-        insecure=insecure,
-    )
-    try:
-        return RemoteCurator(
-            Session(link, _find_only_dataset(link) if dataset is None else dataset)
-        )
-    except BaseException:
-        link.close()
-        raise
 
-
-def _find_only_dataset(link: Link) -> str:
-    told = link.get("/datasets")
-    with understood("list of data sets"):
-        names = [str(one["name"]) for one in told["datasets"]]
-    if not names:
-        raise AccessError(f"{link} grants this token no data set")
-    if len(names) > 1:
-        raise ParameterError(
-            "dataset must be one of those that the token is granted: "
-            f"{', '.join(map(escape_invisible, names))}"
+    def __init__(
+        self, session: Session, snapshot: str, division: int, number: int, n_parts: int
+    ) -> None:
+        super().__init__(session)
+        self._snapshot, self._division, self._number, self._n_parts = (
+            snapshot,
+            division,
+            number,
+            n_parts,
         )
-    return names[0]
+
+    def __repr__(self) -> str:
+        return f"RemotePart({self.dataset!r} at {self._session.link.url})"
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set, and which part of it."""
+        return f"{self._session.dataset} (part {self._number + 1} of {self._n_parts})"
+
+    @property
+    def unit(self) -> Unit:
+        """People are divided for an epsilon."""
+        return "epsilon"
+
+    @property
+    def left(self) -> Fraction:
+        """What is left of the part's own budget. Asks the curator each time."""
+        return self.preview([]).left
+
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> NoReturn:  # noqa: ARG002
+        """Not over HTTP."""
+        raise QuestionError(
+            "a part of the people cannot be divided again over HTTP; divide them into more parts "
+            "at once"
+        )
+
+    def _about(self) -> Json:
+        if self._session.snapshot_id != self._snapshot:
+            raise QuestionError(
+                "the snapshot in which the people were divided has ended, and its parts with it"
+            )
+        return {
+            "snapshot": self._snapshot,
+            "part": {"division": self._division, "number": self._number},
+        }
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:  # noqa: ARG002
+        """The budget of a part is its own: nobody else spends from it."""
+        self.require([cost])
+        return self
+
+    def close_reservation(self, why: str = "done") -> None:
+        """There is none."""

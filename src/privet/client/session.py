@@ -25,56 +25,6 @@ from privet.domain import Schema
 from privet.errors import PrivetError, Unavailable
 from privet.queries.base import NotTheAnswer, expect
 
-# Replies, checked before they are used.
-
-
-@dataclass(frozen=True)
-class Charged(Entry):
-    """A charge, with the receipt that proves it and whether it was answered."""
-
-    receipt: str = ""
-    answered: bool = True
-
-
-@contextmanager
-def understood(what: str) -> Iterator[None]:
-    """Whatever goes wrong while a reply is read: it is not what it should be."""
-    try:
-        yield
-    except (
-        PrivetError,
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        ArithmeticError,
-    ) as error:
-        found = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
-        raise Unavailable(
-            f"the curator's {what} is not what this version of Privet expects ({found}); if it was "
-            "charged, history() lists it"
-        ) from None
-
-
-def parse_division(data: Json, n_parts: int) -> int:
-    """The number of a division into so many groups."""
-    division = data["division"]
-    expect(
-        type(division) is int and division >= 0 and data["n_parts"] == n_parts,
-        "it is another division",
-    )
-    return int(division)
-
-
-def parse_charge(data: Json) -> Charged:
-    """A line of the history."""
-    entry = entry_from(data)
-    return Charged(
-        **{**vars(entry), "receipt": str(data["receipt"] or ""), "answered": bool(data["answered"])}
-    )
-
-
 Answered = TypeVar("Answered")
 
 
@@ -197,3 +147,53 @@ class Session:
 
 def _encode_body(body: Json) -> bytes:
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+# Replies, checked before they are used.
+
+
+@dataclass(frozen=True)
+class Charged(Entry):
+    """A charge, with the receipt that proves it and whether it was answered."""
+
+    receipt: str = ""
+    answered: bool = True
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Whatever goes wrong while a reply is read: it is not what it should be."""
+    try:
+        yield
+    except (
+        PrivetError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:
+        found = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
+        raise Unavailable(
+            f"the curator's {what} is not what this version of Privet expects ({found}); if it was "
+            "charged, history() lists it"
+        ) from None
+
+
+def parse_division(data: Json, n_parts: int) -> int:
+    """The number of a division into so many groups."""
+    division = data["division"]
+    expect(
+        type(division) is int and division >= 0 and data["n_parts"] == n_parts,
+        "it is another division",
+    )
+    return int(division)
+
+
+def parse_charge(data: Json) -> Charged:
+    """A line of the history."""
+    entry = entry_from(data)
+    return Charged(
+        **{**vars(entry), "receipt": str(data["receipt"] or ""), "answered": bool(data["answered"])}
+    )

@@ -45,63 +45,6 @@ if TYPE_CHECKING:
     import httpx2
 
 
-# From a reported problem (RFC 9457) to one of our errors.
-
-_PREFIX = "urn:privet:problem:"
-_ERRORS: dict[str, type[PrivetError]] = {
-    "parameter": ParameterError,
-    "question": QuestionError,
-    "schema": SchemaError,
-    "privacy": PrivacyError,
-    "key-reused": KeyReused,
-    "reservation-closed": ReservationClosed,
-    "too-many-reservations": TooManyReservations,
-    "access": AccessError,
-    "not-granted": AccessError,
-    "too-large": QuestionError,
-    "conflict": Conflict,
-    "full": OutsourceError,
-    "not-found": NotThere,
-    "store": Unavailable,
-    "snapshot-gone": Unavailable,
-    "too-many-requests": Unavailable,
-    "busy": Unavailable,
-    "table": Unavailable,
-    "ledger": Unavailable,
-}
-
-
-def error_of(status: int, told: Any, curator: str) -> PrivetError:
-    """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator``
-    says who answered.
-    """
-    if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
-        kind = AccessError if status in (401, 403) else Unavailable
-        return kind(
-            f"{curator} answered with status {status} and without a reason; is this the right "
-            "address?"
-        )
-    slug = str(told["type"]).removeprefix(_PREFIX)
-    detail = shorten(escape_invisible(str(told.get("detail") or told.get("title") or slug)), 2000)
-    if slug == "budget-exceeded":
-        return _budget_error_from(told) or PrivetError(detail)
-    if slug in _ERRORS:
-        return _ERRORS[slug](detail)
-    return (Unavailable if status >= 500 else PrivetError)(
-        f"{curator} answered with status {status}: {detail}"
-    )
-
-
-def _budget_error_from(told: Mapping[str, Any]) -> BudgetExceeded | None:
-    try:
-        asked, left = (parse_fraction(told[name]) for name in ("asked", "left"))
-        return BudgetExceeded(
-            asked, left, escape_invisible(str(told["unit"])), escape_invisible(str(told["account"]))
-        )
-    except (KeyError, ValueError):
-        return None
-
-
 KEY = "Idempotency-Key"
 CONNECT_SECONDS = 5.0
 #: Statuses that may be others in a moment.
@@ -367,3 +310,60 @@ def _is_about_certificates(error: BaseException) -> bool:
     while seen is not None and not isinstance(seen, ssl.SSLCertVerificationError):
         seen = seen.__cause__ or seen.__context__
     return seen is not None
+
+
+# From a reported problem (RFC 9457) to one of our errors.
+
+_PREFIX = "urn:privet:problem:"
+_ERRORS: dict[str, type[PrivetError]] = {
+    "parameter": ParameterError,
+    "question": QuestionError,
+    "schema": SchemaError,
+    "privacy": PrivacyError,
+    "key-reused": KeyReused,
+    "reservation-closed": ReservationClosed,
+    "too-many-reservations": TooManyReservations,
+    "access": AccessError,
+    "not-granted": AccessError,
+    "too-large": QuestionError,
+    "conflict": Conflict,
+    "full": OutsourceError,
+    "not-found": NotThere,
+    "store": Unavailable,
+    "snapshot-gone": Unavailable,
+    "too-many-requests": Unavailable,
+    "busy": Unavailable,
+    "table": Unavailable,
+    "ledger": Unavailable,
+}
+
+
+def error_of(status: int, told: Any, curator: str) -> PrivetError:
+    """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator``
+    says who answered.
+    """
+    if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
+        kind = AccessError if status in (401, 403) else Unavailable
+        return kind(
+            f"{curator} answered with status {status} and without a reason; is this the right "
+            "address?"
+        )
+    slug = str(told["type"]).removeprefix(_PREFIX)
+    detail = shorten(escape_invisible(str(told.get("detail") or told.get("title") or slug)), 2000)
+    if slug == "budget-exceeded":
+        return _budget_error_from(told) or PrivetError(detail)
+    if slug in _ERRORS:
+        return _ERRORS[slug](detail)
+    return (Unavailable if status >= 500 else PrivetError)(
+        f"{curator} answered with status {status}: {detail}"
+    )
+
+
+def _budget_error_from(told: Mapping[str, Any]) -> BudgetExceeded | None:
+    try:
+        asked, left = (parse_fraction(told[name]) for name in ("asked", "left"))
+        return BudgetExceeded(
+            asked, left, escape_invisible(str(told["unit"])), escape_invisible(str(told["account"]))
+        )
+    except (KeyError, ValueError):
+        return None

@@ -69,6 +69,56 @@ class Fetched(CatalogEntry):
         return columns
 
 
+@dataclass(frozen=True)
+class Description:
+    """One line of the catalogue. ``available`` is whether it loads without the network."""
+
+    name: str
+    rows: int
+    attributes: int
+    classes: int
+    origin: Literal["generated", "fetched"]
+    available: bool
+    licence: str
+    source: str
+    summary: str
+
+
+def names() -> list[str]:
+    """The names of all data sets."""
+    return list(CATALOG)
+
+
+def describe() -> list[Description]:
+    """What there is, one record per data set. Touches neither the network nor a table."""
+    return [_describe_entry(entry) for entry in CATALOG.values()]
+
+
+def find(name: str) -> Generated | Fetched:
+    """The entry of this name."""
+    if name in CATALOG:
+        return CATALOG[name]
+    close = difflib.get_close_matches(str(name).lower().replace("-", "_"), CATALOG, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise DatasetError(f"there is no data set {name!r}{hint} Available are {', '.join(CATALOG)}")
+
+
+def _describe_entry(entry: Generated | Fetched) -> Description:
+    schema = entry.schema()
+    generated = isinstance(entry, Generated)
+    return Description(
+        name=entry.name,
+        rows=entry.rows,
+        attributes=len(schema.names),
+        classes=schema.n_classes,
+        origin="generated" if generated else "fetched",
+        available=generated or bool(own_file(entry.name) or cached_file(entry.name)),
+        licence=entry.licence,
+        source=entry.source,
+        summary=entry.summary,
+    )
+
+
 # Automobile: is the price low or high? The raw table keeps the price; the class is derived from it.
 # The experiments on anatomized data predict this class without saying where low ends, so the
 # boundary is ours.
@@ -126,56 +176,6 @@ def with_user_class(cells: CellTexts, target: str) -> CellTexts:
     return cells | {
         target: ["non-user" if use in _NOT_WITHIN_A_DECADE else "user" for use in cells[target]]
     }
-
-
-@dataclass(frozen=True)
-class Description:
-    """One line of the catalogue. ``available`` is whether it loads without the network."""
-
-    name: str
-    rows: int
-    attributes: int
-    classes: int
-    origin: Literal["generated", "fetched"]
-    available: bool
-    licence: str
-    source: str
-    summary: str
-
-
-def names() -> list[str]:
-    """The names of all data sets."""
-    return list(CATALOG)
-
-
-def describe() -> list[Description]:
-    """What there is, one record per data set. Touches neither the network nor a table."""
-    return [_describe_entry(entry) for entry in CATALOG.values()]
-
-
-def find(name: str) -> Generated | Fetched:
-    """The entry of this name."""
-    if name in CATALOG:
-        return CATALOG[name]
-    close = difflib.get_close_matches(str(name).lower().replace("-", "_"), CATALOG, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    raise DatasetError(f"there is no data set {name!r}{hint} Available are {', '.join(CATALOG)}")
-
-
-def _describe_entry(entry: Generated | Fetched) -> Description:
-    schema = entry.schema()
-    generated = isinstance(entry, Generated)
-    return Description(
-        name=entry.name,
-        rows=entry.rows,
-        attributes=len(schema.names),
-        classes=schema.n_classes,
-        origin="generated" if generated else "fetched",
-        available=generated or bool(own_file(entry.name) or cached_file(entry.name)),
-        licence=entry.licence,
-        source=entry.source,
-        summary=entry.summary,
-    )
 
 
 _THRUN = "Thrun et al. 1991, The MONK's Problems; UCI, doi:10.24432/C5R30R"

@@ -25,6 +25,50 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+BASE_URL = "https://archive.ics.uci.edu/static/public"
+
+
+def raw_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
+    """The canonical cells of the raw table with this hash."""
+    if path := own_file(name):
+        cells = read_cells(path, columns)
+        try:
+            check_hash(cells, sha256)
+        except DatasetError as error:
+            raise DatasetError(
+                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it to "
+                "have the set fetched"
+            ) from None
+        return cells
+    if path := cached_file(name):
+        try:
+            cells = read_cells(path, columns)
+            check_hash(cells, sha256)
+            return cells
+        except DatasetError:
+            pass  # a damaged cache is fetched again and replaced as a whole
+    cells = _fetch_cells(name, columns, archive, sha256)
+    write_cache(name, cells)
+    return cells
+
+
+def _fetch_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
+    import pandas as pd
+
+    base = os.environ.get("PRIVET_DATA_URL") or BASE_URL
+    url = f"{base.rstrip('/')}/{archive.path}"
+    try:
+        rows = archive.rows(download(url, name), len(columns))
+        cells = canonical_cells(pd.DataFrame(rows, columns=list(columns), dtype=str), columns)
+        check_hash(cells, sha256)
+    except DatasetError as error:
+        raise DatasetError(
+            f"the data set {name!r} is not on this machine, and {url} did not give it: {error}. "
+            f"Set PRIVET_DATA to a folder that holds {name}.csv, or PRIVET_DATA_URL to a mirror"
+        ) from None
+    return cells
+
+
 # Download one file: with a time-out, a size limit and a progress bar.
 
 #: Seconds of silence after which a server counts as gone, and seconds for the whole file.
@@ -175,47 +219,3 @@ def _to_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def _if_file(path: Path) -> Path | None:
     return path if path.is_file() else None
-
-
-BASE_URL = "https://archive.ics.uci.edu/static/public"
-
-
-def raw_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
-    """The canonical cells of the raw table with this hash."""
-    if path := own_file(name):
-        cells = read_cells(path, columns)
-        try:
-            check_hash(cells, sha256)
-        except DatasetError as error:
-            raise DatasetError(
-                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it to "
-                "have the set fetched"
-            ) from None
-        return cells
-    if path := cached_file(name):
-        try:
-            cells = read_cells(path, columns)
-            check_hash(cells, sha256)
-            return cells
-        except DatasetError:
-            pass  # a damaged cache is fetched again and replaced as a whole
-    cells = _fetch_cells(name, columns, archive, sha256)
-    write_cache(name, cells)
-    return cells
-
-
-def _fetch_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
-    import pandas as pd
-
-    base = os.environ.get("PRIVET_DATA_URL") or BASE_URL
-    url = f"{base.rstrip('/')}/{archive.path}"
-    try:
-        rows = archive.rows(download(url, name), len(columns))
-        cells = canonical_cells(pd.DataFrame(rows, columns=list(columns), dtype=str), columns)
-        check_hash(cells, sha256)
-    except DatasetError as error:
-        raise DatasetError(
-            f"the data set {name!r} is not on this machine, and {url} did not give it: {error}. "
-            f"Set PRIVET_DATA to a folder that holds {name}.csv, or PRIVET_DATA_URL to a mirror"
-        ) from None
-    return cells

@@ -38,35 +38,6 @@ from privet._validate import check_integer
 from privet.accounting.cost import Number, parse_exact
 from privet.errors import ParameterError
 
-# Checks of what the formulas take: numbers above zero, probabilities, integers.
-
-#: No table has more rows, and floating-point numbers count exactly up to there.
-MOST = 10**15
-
-
-def check_count(name: str, value: int, low: int = 1) -> int:
-    """Return an integer of at least ``low`` that is no more than there can be rows."""
-    count = check_integer(name, value, low)
-    if count > MOST:
-        raise ParameterError(f"{name} must be at most {MOST:,}, got {count}")
-    return count
-
-
-def check_positive(name: str, value: Number) -> float:
-    """A finite number above zero."""
-    return float(parse_exact(name, value))
-
-
-def check_probability(name: str, value: Number) -> float:
-    """A number above 0 and below 1."""
-    try:
-        found = float(parse_exact(name, value))
-    except ParameterError:
-        found = 0.0  # one message for all that is no probability
-    if not 0 < found < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1, got {value!r}")
-    return found
-
 
 @dataclass(frozen=True)
 class Noise:
@@ -227,3 +198,33 @@ def epsilon_for_ratio(ratio: Number, rows: float, share: Number = 0.5) -> float:
 def _compute_rows_needed(epsilon: Number, rows: float, share: float) -> RowsNeeded:
     noisy = rows / 2 + math.sqrt(rows**2 / 4 + rows * variance(epsilon) / (share * (1 - share)))
     return RowsNeeded(math.ceil(rows), math.ceil(noisy), noisy / rows)
+
+
+# Checks of what the formulas take: numbers above zero, probabilities, integers.
+
+#: No table has more rows, and floating-point numbers count exactly up to there.
+MOST = 10**15
+
+
+def check_count(name: str, value: int, low: int = 1) -> int:
+    """Return an integer of at least ``low`` that is no more than there can be rows."""
+    count = check_integer(name, value, low)
+    if count > MOST:
+        raise ParameterError(f"{name} must be at most {MOST:,}, got {count}")
+    return count
+
+
+def check_positive(name: str, value: Number) -> float:
+    """A finite number above zero."""
+    return float(parse_exact(name, value))
+
+
+def check_probability(name: str, value: Number) -> float:
+    """A number above 0 and below 1."""
+    try:
+        found = float(parse_exact(name, value))
+    except ParameterError:
+        found = 0.0  # one message for all that is no probability
+    if not 0 < found < 1:
+        raise ParameterError(f"{name} must be above 0 and below 1, got {value!r}")
+    return found

@@ -21,61 +21,6 @@ from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.cipher.sealing import SealedPlace, SequenceEntry, check_anatomy, place_of
 
-# Retrying a step where somebody else changed the table in between.
-
-_STEP_TRIES = 20
-_T = TypeVar("_T")
-
-
-def retry_step(step: Callable[[], _T]) -> _T:
-    """Do a step that reads the table and depends on what it read, from its beginning where the
-    table changed in between.
-    """
-    for _ in range(_STEP_TRIES):
-        try:
-            return step()
-        except Conflict:
-            continue
-    raise Conflict("others keep changing the table; try again later")
-
-
-# What a client spends: bytes, seals and memory.
-
-
-@dataclass(frozen=True)
-class Meter:
-    """A reading.
-
-    Args:
-        requests, sent, received: exchanges with the server, and their bytes (heads and bodies).
-        sealed, opened: encryptions and decryptions.
-        refined: leaves that were refined.
-        predictions: rows that were classified.
-        rows_held: the most rows that were in memory at once, candidates included.
-    """
-
-    requests: int = 0
-    sent: int = 0
-    received: int = 0
-    sealed: int = 0
-    opened: int = 0
-    refined: int = 0
-    predictions: int = 0
-    rows_held: int = 0
-
-    def since(self, before: Meter) -> Meter:
-        """What was spent after another reading. The most rows that were held stay what they are."""
-        spent = {name: value - getattr(before, name) for name, value in asdict(self).items()}
-        return Meter(**(spent | {"rows_held": self.rows_held}))
-
-    def each(self) -> dict[str, float]:
-        """What one prediction took, on average over all."""
-        return {
-            name: getattr(self, name) / max(self.predictions, 1)
-            for name in ("requests", "sent", "received", "sealed", "opened")
-        }
-
-
 PAGE = 1000
 OWNERS = "/sealed/anatomy"
 
@@ -459,3 +404,58 @@ def _decode_base64(text: str) -> bytes:
 def encode_base64(data: bytes) -> str:
     """Bytes as they are sent."""
     return base64.b64encode(data).decode()
+
+
+# Retrying a step where somebody else changed the table in between.
+
+_STEP_TRIES = 20
+_T = TypeVar("_T")
+
+
+def retry_step(step: Callable[[], _T]) -> _T:
+    """Do a step that reads the table and depends on what it read, from its beginning where the
+    table changed in between.
+    """
+    for _ in range(_STEP_TRIES):
+        try:
+            return step()
+        except Conflict:
+            continue
+    raise Conflict("others keep changing the table; try again later")
+
+
+# What a client spends: bytes, seals and memory.
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A reading.
+
+    Args:
+        requests, sent, received: exchanges with the server, and their bytes (heads and bodies).
+        sealed, opened: encryptions and decryptions.
+        refined: leaves that were refined.
+        predictions: rows that were classified.
+        rows_held: the most rows that were in memory at once, candidates included.
+    """
+
+    requests: int = 0
+    sent: int = 0
+    received: int = 0
+    sealed: int = 0
+    opened: int = 0
+    refined: int = 0
+    predictions: int = 0
+    rows_held: int = 0
+
+    def since(self, before: Meter) -> Meter:
+        """What was spent after another reading. The most rows that were held stay what they are."""
+        spent = {name: value - getattr(before, name) for name, value in asdict(self).items()}
+        return Meter(**(spent | {"rows_held": self.rows_held}))
+
+    def each(self) -> dict[str, float]:
+        """What one prediction took, on average over all."""
+        return {
+            name: getattr(self, name) / max(self.predictions, 1)
+            for name in ("requests", "sent", "received", "sealed", "opened")
+        }

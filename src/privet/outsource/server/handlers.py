@@ -31,24 +31,6 @@ from privet.outsource.store.base import (
 )
 from privet.service.admission import Admission
 
-# Growing a base tree from the identifier table alone (the paper's cdbsl).
-
-
-def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summary:
-    """Grow a tree from the rows that are not for pruning, prune it with the others, and keep it."""
-    rows = store.training()
-    grown, kept = ~rows.pruning, rows.pruning
-    tree = grow_c45(
-        store.anatomy.identifying,
-        [column[grown] for column in rows.codes],
-        rows.classes[grown],
-        splits=settings.splits,
-        max_depth=settings.max_depth,
-        min_rows=settings.leaf_size,
-        prune=([column[kept] for column in rows.codes], rows.classes[kept]) if kept.any() else None,
-    )
-    return store.add_tree(settings, tree, rows, room)
-
 
 class ServerHandlers:
     """What clients ask for. Several threads may use it at once; trees grow one at a time."""
@@ -237,3 +219,22 @@ def _page_to(page: StoredPage) -> Json:
         for r in page.rows
     ]
     return {"rows": rows, "next": page.next, "version": page.version}
+
+
+# Growing a base tree from the identifier table alone (the paper's cdbsl).
+
+
+def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summary:
+    """Grow a tree from the rows that are not for pruning, prune it with the others, and keep it."""
+    rows = store.training()
+    grown, kept = ~rows.pruning, rows.pruning
+    tree = grow_c45(
+        store.anatomy.identifying,
+        [column[grown] for column in rows.codes],
+        rows.classes[grown],
+        splits=settings.splits,
+        max_depth=settings.max_depth,
+        min_rows=settings.leaf_size,
+        prune=([column[kept] for column in rows.codes], rows.classes[kept]) if kept.any() else None,
+    )
+    return store.add_tree(settings, tree, rows, room)

@@ -38,132 +38,6 @@ from privet.service.page.owner import Verification, owner_view
 from privet.service.problems import Unauthorised, problem_of
 from privet.text import escape_invisible
 
-# From a view to HTML.
-
-_FOLDER = Path(__file__).parent / "templates"
-_STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
-
-
-def _format_time(value: str | datetime) -> str:
-    """To the second, in UTC."""
-    when = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return f"{when:%Y-%m-%d %H:%M:%S}"
-
-
-def _format_minute(value: str | datetime) -> str:
-    """To the minute, in UTC."""
-    return _format_time(value)[:16]
-
-
-def _make_environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters.update(
-        shown=escape_invisible,
-        up=amounts.format_up,
-        down=amounts.format_down,
-        exactly=amounts.format_exactly,
-        time=_format_time,
-        minute=_format_minute,
-        commas="{:,}".format,
-    )
-    made.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
-    return made
-
-
-_ENVIRONMENT = _make_environment()
-HEADERS = http.make_headers(
-    f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
-)
-
-
-def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
-    """A page with the headers that every page has."""
-    return HTMLResponse(_ENVIRONMENT.get_template(template).render(**told), status, HEADERS)
-
-
-# Who has signed in.
-
-
-@dataclass
-class BrowserSession:
-    """A visitor who showed a token: an analyst, or the owner (None). Holds the token's SHA-256, not
-    the token.
-    """
-
-    analyst: str | None
-    token: str
-    begun: float
-    used: float
-
-
-class Sessions:
-    """All sessions of the page.
-
-    Args:
-        accounts: they say whether a token is still valid.
-        idle, life: seconds after which a session ends, unused or at all.
-        each: how many one visitor may have; the oldest ends for the next.
-    """
-
-    def __init__(
-        self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20
-    ) -> None:
-        self._accounts, self._idle, self._life, self._each = accounts, idle, life, each
-        self._open: dict[str, BrowserSession] = {}
-        self._lock = threading.Lock()
-
-    def begin(self, token: str, analyst: str | None) -> str:
-        """A new session; its id, for the cookie."""
-        name, now = secrets.token_urlsafe(32), time.monotonic()
-        with self._lock:
-            self._open = {
-                key: session for key, session in self._open.items() if not self._over(session, now)
-            }
-            # oldest first
-            own = [key for key, session in self._open.items() if session.analyst == analyst]
-            for key in own[: max(0, len(own) + 1 - self._each)]:
-                del self._open[key]
-            self._open[_hash_session_id(name)] = BrowserSession(
-                analyst, hash_token(token), now, now
-            )
-        return name
-
-    def find(self, name: str) -> BrowserSession | None:
-        """The session of this id, if its time is not over and its token is still valid."""
-        now = time.monotonic()
-        session = self._open.get(_hash_session_id(name))
-        if session is None:
-            return None
-        if self._over(session, now) or not self._accounts.holds(session.token, session.analyst):
-            self.end(name)
-            return None
-        session.used = now
-        return session
-
-    def end(self, name: str) -> None:
-        """End a session, if there is one."""
-        with self._lock:
-            self._open.pop(_hash_session_id(name), None)
-
-    def _over(self, session: BrowserSession, now: float) -> bool:
-        return now - session.used > self._idle or now - session.begun > self._life
-
-
-def _hash_session_id(name: str) -> str:
-    """Ids are looked up by their hash, so that the time of a look-up tells nothing about an id."""
-    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
-
-
-# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
-# annotations as they are.
-
-
 _LONGEST = 10_000  # bytes of a form
 _UNKNOWN = "This token is not known. It may have been replaced or revoked."
 _ENDED = "Your session has ended. Sign in again."
@@ -338,3 +212,125 @@ def _too_many_response(template: str, error: TooMany, **told: Any) -> Response:
     response = render_page(template, 429, **told)
     response.headers["Retry-After"] = str(max(1, math.ceil(error.wait)))
     return response
+
+
+# From a view to HTML.
+
+_FOLDER = Path(__file__).parent / "templates"
+_STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
+
+
+def _format_time(value: str | datetime) -> str:
+    """To the second, in UTC."""
+    when = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def _format_minute(value: str | datetime) -> str:
+    """To the minute, in UTC."""
+    return _format_time(value)[:16]
+
+
+def _make_environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        shown=escape_invisible,
+        up=amounts.format_up,
+        down=amounts.format_down,
+        exactly=amounts.format_exactly,
+        time=_format_time,
+        minute=_format_minute,
+        commas="{:,}".format,
+    )
+    made.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
+    return made
+
+
+_ENVIRONMENT = _make_environment()
+HEADERS = http.make_headers(
+    f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
+)
+
+
+def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
+    """A page with the headers that every page has."""
+    return HTMLResponse(_ENVIRONMENT.get_template(template).render(**told), status, HEADERS)
+
+
+# Who has signed in.
+
+
+@dataclass
+class BrowserSession:
+    """A visitor who showed a token: an analyst, or the owner (None). Holds the token's SHA-256, not
+    the token.
+    """
+
+    analyst: str | None
+    token: str
+    begun: float
+    used: float
+
+
+class Sessions:
+    """All sessions of the page.
+
+    Args:
+        accounts: they say whether a token is still valid.
+        idle, life: seconds after which a session ends, unused or at all.
+        each: how many one visitor may have; the oldest ends for the next.
+    """
+
+    def __init__(
+        self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20
+    ) -> None:
+        self._accounts, self._idle, self._life, self._each = accounts, idle, life, each
+        self._open: dict[str, BrowserSession] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, token: str, analyst: str | None) -> str:
+        """A new session; its id, for the cookie."""
+        name, now = secrets.token_urlsafe(32), time.monotonic()
+        with self._lock:
+            self._open = {
+                key: session for key, session in self._open.items() if not self._over(session, now)
+            }
+            # oldest first
+            own = [key for key, session in self._open.items() if session.analyst == analyst]
+            for key in own[: max(0, len(own) + 1 - self._each)]:
+                del self._open[key]
+            self._open[_hash_session_id(name)] = BrowserSession(
+                analyst, hash_token(token), now, now
+            )
+        return name
+
+    def find(self, name: str) -> BrowserSession | None:
+        """The session of this id, if its time is not over and its token is still valid."""
+        now = time.monotonic()
+        session = self._open.get(_hash_session_id(name))
+        if session is None:
+            return None
+        if self._over(session, now) or not self._accounts.holds(session.token, session.analyst):
+            self.end(name)
+            return None
+        session.used = now
+        return session
+
+    def end(self, name: str) -> None:
+        """End a session, if there is one."""
+        with self._lock:
+            self._open.pop(_hash_session_id(name), None)
+
+    def _over(self, session: BrowserSession, now: float) -> bool:
+        return now - session.used > self._idle or now - session.begun > self._life
+
+
+def _hash_session_id(name: str) -> str:
+    """Ids are looked up by their hash, so that the time of a look-up tells nothing about an id."""
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()

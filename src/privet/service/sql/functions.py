@@ -27,52 +27,6 @@ if TYPE_CHECKING:
     import psycopg
 
 
-# The statement that counts a data set, with every name quoted and every value bound.
-
-
-@dataclass
-class Stored(Bound):
-    """Values in lists of one type each, as ``privet.datasets`` holds them: how many a statement
-    binds is not known beforehand.
-    """
-
-    texts: list[str] = field(default_factory=list)
-    numbers: list[float] = field(default_factory=list)
-    codes: list[int] = field(default_factory=list)
-
-    def bind(self, value: Any, sql_type: str) -> str:
-        if sql_type == "jsonb":
-            self.texts.append(value)
-            return f"($1)[{len(self.texts)}]::jsonb"
-        place, stored = {"float8[]": (2, self.numbers), "int[]": (3, self.codes)}[sql_type]
-        stored += value
-        return f"(${place})[{len(stored) - len(value) + 1}:{len(stored)}]"
-
-
-def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
-    """A statement for the number of rows whose codes are all allowed, and what it binds to $1, $2
-    and $3; $4 says what is allowed.
-
-    Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
-    """
-    stored = Stored()
-    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, bound=stored)
-    allowed, start = [], 1
-    for column, attribute in zip(
-        [*(f"c{a}" for a in range(len(schema.names))), "y"],
-        asked_attributes(schema).values(),
-        strict=True,
-    ):
-        allowed.append(f"($4)[{start} + {column}]")
-        start += attribute.size
-    return stored, f"SELECT sum({' * '.join(allowed)}) FROM ({encoded}) AS counted"
-
-
-def asked_attributes(schema: Schema) -> dict[str, Attribute]:
-    """What a condition can name: the attributes, and the target."""
-    return {**schema.attributes, schema.target: schema.label}
-
-
 _VERSION = 2  # Privet 0.1 has version 1
 _SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql", "budget.sql", "settings.sql")
 _UPGRADES = {1: ("budget.sql", "settings.sql")}  # who may call them stays
@@ -269,3 +223,49 @@ def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
             f"role {role!r} could read the ledger or the rows of a data set without asking: it, or "
             f"a role that it can become, {might}"
         )
+
+
+# The statement that counts a data set, with every name quoted and every value bound.
+
+
+@dataclass
+class Stored(Bound):
+    """Values in lists of one type each, as ``privet.datasets`` holds them: how many a statement
+    binds is not known beforehand.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+    codes: list[int] = field(default_factory=list)
+
+    def bind(self, value: Any, sql_type: str) -> str:
+        if sql_type == "jsonb":
+            self.texts.append(value)
+            return f"($1)[{len(self.texts)}]::jsonb"
+        place, stored = {"float8[]": (2, self.numbers), "int[]": (3, self.codes)}[sql_type]
+        stored += value
+        return f"(${place})[{len(stored) - len(value) + 1}:{len(stored)}]"
+
+
+def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
+    """A statement for the number of rows whose codes are all allowed, and what it binds to $1, $2
+    and $3; $4 says what is allowed.
+
+    Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
+    """
+    stored = Stored()
+    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, bound=stored)
+    allowed, start = [], 1
+    for column, attribute in zip(
+        [*(f"c{a}" for a in range(len(schema.names))), "y"],
+        asked_attributes(schema).values(),
+        strict=True,
+    ):
+        allowed.append(f"($4)[{start} + {column}]")
+        start += attribute.size
+    return stored, f"SELECT sum({' * '.join(allowed)}) FROM ({encoded}) AS counted"
+
+
+def asked_attributes(schema: Schema) -> dict[str, Attribute]:
+    """What a condition can name: the attributes, and the target."""
+    return {**schema.attributes, schema.target: schema.label}
