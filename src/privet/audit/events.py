@@ -30,19 +30,19 @@ LUCK, BOUND = 1.5, 3.3
 
 
 class Rule(Protocol):
-    """A fixed question about a run, with the answer yes or no."""
+    """A fixed yes-or-no question about a run."""
 
     def holds(self, runs: Runs) -> Bools:
-        """In which of these runs it does."""
+        """Return in which of these runs it holds."""
 
     @property
     def words(self) -> str:
-        """For people."""
+        """Describe it for people."""
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A number lies on one side of a threshold, or is not there at all, which is on neither."""
+    """A number lies on one side of a threshold. A missing number is on neither side."""
 
     feature: str
     above: bool
@@ -92,8 +92,9 @@ class Likely:
 
 @dataclass(frozen=True)
 class Event:
-    """A rule, and in which of the two worlds it is likelier. ``promise`` is how far apart the
-    worlds seemed, for comparing events.
+    """A rule, and the world in which it is likelier.
+
+    ``promise`` is how far apart the worlds seemed, for comparing events.
     """
 
     rule: Rule
@@ -102,14 +103,14 @@ class Event:
 
     @property
     def words(self) -> str:
-        """For people."""
+        """Describe it for people."""
         return (
             f"{self.rule.words} (likelier {'with' if self.likelier_in_other else 'without'} the "
             "row)"
         )
 
     def hits(self, one: Runs, other: Runs) -> tuple[int, int]:
-        """How often it holds where it is likelier, and where it is not."""
+        """Count how often it holds where it is likelier, and where it is not."""
         first, second = int(self.rule.holds(one).sum()), int(self.rule.holds(other).sum())
         return (second, first) if self.likelier_in_other else (first, second)
 
@@ -119,8 +120,9 @@ Guess = Callable[[Rule, int, int, int, int], Event]
 
 
 def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Event:
-    """The most telling event, from runs in the two worlds that will not be counted, for a number of
-    runs in which it will be.
+    """Choose the most telling event, from runs in the two worlds that will not be counted.
+
+    It is chosen for a number of runs in which it will be counted.
 
     Likelihoods are fitted to the first half of these runs; they, every number and every word are
     then compared on the second.
@@ -147,7 +149,7 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
 
 
 def numbers_of(runs: Runs, feature: str) -> Floats:
-    """A feature as numbers; NaN where it is a word, or not there."""
+    """Return a feature as numbers; NaN where it is a word, or missing."""
     found = (run.get(feature, math.nan) for run in runs)
     return np.array(
         [math.nan if isinstance(value, str) else value for value in found], dtype=np.float64
@@ -251,7 +253,7 @@ class FeatureRatio:
     absent: float
 
     def of(self, runs: Runs) -> Floats:
-        """The ratio of each run."""
+        """Return the ratio of each run."""
         said = [run.get(self.name) for run in runs]
         numbers = np.array(
             [math.nan if value is None or isinstance(value, str) else value for value in said],
@@ -277,8 +279,9 @@ class Likelihood:
     weights: tuple[float, ...]
 
     def of(self, runs: Runs) -> Floats:
-        """The score of each run: the higher, the more it looks like the other world. Rounded, so
-        that equal sums are equal.
+        """Score each run: the higher, the more it looks like the other world.
+
+        Rounded, so that equal sums are equal.
         """
         total = np.zeros(len(runs))
         for column, weight in zip(self.columns, self.weights, strict=True):
@@ -287,8 +290,10 @@ class Likelihood:
 
 
 def fit_likelihoods(one: Runs, other: Runs) -> list[Likelihood]:
-    """Scores learnt from runs in two worlds: all features as if they were independent, weighted by
-    logistic regression, and some alone.
+    """Learn scores from runs in two worlds.
+
+    They take all features as if these were independent, weighted by logistic regression, and some
+    features alone.
 
     Alone are the most telling ones that are words: several of them may speak for one world, and
     each be rare.

@@ -1,5 +1,6 @@
-"""What can be seen of something released, as named numbers and words: the same names whatever the
-run, so that runs can be compared.
+"""Extract what can be seen of a release, as named numbers and words.
+
+The names are the same whatever the run, so that runs can be compared.
 
 An attacker knows both worlds, so what a model says about the row in question is looked at first;
 but all of it is released, and all of it is looked at: structure, counts, scores, settings, what was
@@ -35,7 +36,7 @@ FEW = 4
 
 
 def observed(released: Any, probed: World) -> Features:
-    """The features of anything that a run may give back.
+    """Return the features of anything that a run may give back.
 
     That is a model or a fitted estimator (anything with ``predict_proba`` or ``predict``), an
     answer of a curator, a data frame, a number, a word, an array; a mapping of these by name, or a

@@ -1,5 +1,6 @@
-"""What can be seen of anybody's fitted estimator: what it predicts, and what it keeps in public, by
-the customs of scikit-learn.
+"""Extract what can be seen of anybody's fitted estimator, by the conventions of scikit-learn.
+
+This is what it predicts, and what it keeps in public.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Fitted:
     look: Look = "all"
 
     def parts(self, probed: World) -> dict[str, Any]:
-        """Everything that is seen, by name: numbers, words, arrays."""
+        """Return everything that is seen, by name: numbers, words, arrays."""
         X = probed.X if self.as_frame else probed.numbers[0]  # noqa: N806
         found = observe_predictions(self.estimator, X)
         if callable(self.look):
@@ -49,8 +50,9 @@ class Fitted:
 
 @dataclass(frozen=True)
 class EstimatorRun:
-    """A run that fits a fresh estimator to a world; it can be sent to another process if what makes
-    the estimator can.
+    """A run that fits a fresh estimator to a world.
+
+    It can be sent to another process if what makes the estimator can.
     """
 
     make: Any
@@ -64,7 +66,7 @@ class EstimatorRun:
         return Fitted(estimator if fitted is None else fitted, self.as_frame, self.look)
 
     def make_estimator(self) -> Any:
-        """An estimator that was not fitted yet."""
+        """Return an estimator that was not fitted yet."""
         made = (
             _make_estimator(self.make)
             if isinstance(self.make, type) or not hasattr(self.make, "fit")
@@ -126,7 +128,7 @@ def _has_random_state(value: Any) -> bool:
 
 
 def observe_predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
-    """What it says about these rows."""
+    """Return what the estimator says about these rows."""
     return {
         name: np.asarray(getattr(estimator, name)(X.copy()))
         for name in _ASKED
@@ -135,8 +137,9 @@ def observe_predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
 
 
 def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
-    """The attributes that end in an underscore, trees where these rows fall, and the first members
-    of an ensemble.
+    """Return the attributes that end in an underscore, leaves of these rows, and ensemble members.
+
+    Of an ensemble, the first members are looked at.
     """
     found: dict[str, Any] = {}
     for name, value in vars(estimator).items() if hasattr(estimator, "__dict__") else ():

@@ -49,21 +49,21 @@ class Subject:
 
     @property
     def relations(self) -> tuple[Neighbours, ...]:
-        """For whom it is audited."""
+        """The neighbours for which it is audited."""
         return (self.only,) if self.only else ("add-remove", "replace")
 
     def neighbours(self, asked: Neighbours) -> Neighbours:
-        """For whom it is audited, where somebody asks for these."""
+        """Return the neighbours for which it is audited, where somebody asks for these."""
         return self.only or asked
 
     def pairs(self, asked: Neighbours) -> tuple[Pair, ...]:
-        """The worlds that it is audited in."""
+        """Return the pairs of worlds that it is audited in."""
         return pairs_of(
             self.neighbours(asked), families=self.families, rows_per_person=self.rows_per_person
         )
 
     def epsilon(self, asked: Neighbours) -> Fraction:
-        """What it is given per row added or removed, for its claim."""
+        """Return what it is given per row added or removed, for its claim."""
         return self.claim / (
             self.rows_per_person * (2 if asked == "replace" and not self.local else 1)
         )
@@ -81,7 +81,7 @@ class SubjectRun:
         return self.released(world).what
 
     def released(self, world: World) -> Released:
-        """With what was promised."""
+        """Run the subject, and return the release with what was promised."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoiseWarning)  # so few rows are meant to drown in noise
             return subject_named(self.name).release(world, self.epsilon, self.bits or SystemBits())
@@ -240,7 +240,7 @@ SUBJECTS: dict[str, Subject] = {
 
 
 def subject_named(name: str) -> Subject:
-    """A ready subject."""
+    """Return a ready subject by its name."""
     return SUBJECTS[check_name("subject", name, SUBJECTS)]
 
 
@@ -251,15 +251,16 @@ _STRIDE = 5
 
 
 class Line(NamedTuple):
-    """What is audited, and for whom."""
+    """A row of the table: what is audited, and for which neighbours."""
 
     subject: str
     neighbours: Neighbours
 
 
 def lines_of(subjects: Sequence[str] = (), neighbours: Relations = "both") -> list[Line]:
-    """The lines for these subjects, by default all; one that promises for one relation only has a
-    line for that one.
+    """List the rows of the table for these subjects, by default all.
+
+    A subject that promises for one relation only has a row for that one.
     """
     check_name("neighbours", neighbours, get_args(Relations))
     found = []

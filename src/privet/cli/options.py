@@ -53,7 +53,7 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def ledger_beside(table: str) -> Path:
-    """The ledger that lies beside a table's file, however the file is reached."""
+    """Return the ledger that lies beside a table's file, however the file is reached."""
     if table.startswith(_SERVERS):
         raise ParameterError(
             "a table in PostgreSQL has no file beside which a ledger could lie; say where with "

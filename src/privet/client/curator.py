@@ -41,8 +41,9 @@ def connect(
     ca: str | PathLike[str] | None = None,
     insecure: bool = False,
 ) -> RemoteCurator:
-    """A curator that is asked over HTTP: learners train through it, models are evaluated with it,
-    and it never shows a row.
+    """Connect to a curator over HTTP.
+
+    Learners train through it, models are evaluated with it, and it never shows a row.
 
     Args:
         url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
@@ -213,8 +214,9 @@ def _plan_to(cost: Cost) -> Json:
 
 
 class RemoteCurator(RemoteAsking):
-    """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an
-    analyst's budget.
+    """Ask a curator's service about one data set, within an analyst's budget.
+
+    This is what :func:`~privet.connect` gives.
 
     Every learner trains through it. A question is charged once, however often it must be sent;
     where it got no answer at all (:class:`~privet.errors.Unavailable`), asking the same again is
@@ -243,7 +245,9 @@ class RemoteCurator(RemoteAsking):
     @property
     def left(self) -> Fraction:
         """What can still be spent, in the unit of the data set's cap and for the declared
-        neighbours: within a reservation, what is left of it. Asks the curator each time.
+        neighbours.
+
+        Within a reservation, it is what is left of that. Asks the curator each time.
         """
         return self.preview([]).left if self._reservation else self._session.left
 
@@ -260,12 +264,13 @@ class RemoteCurator(RemoteAsking):
         return list(self._session.receipts)
 
     def history(self) -> list[Charged]:
-        """This analyst's charges with their receipts, oldest first."""
+        """Return this analyst's charges with their receipts, oldest first."""
         return list(self._session.history())
 
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> list[RemotePart]:
-        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its
-        own, charged here once.
+        """Divide the people into disjoint random parts, with a curator of each.
+
+        Each has a budget of ``epsilon`` of its own, charged here once.
 
         The parts last as long as the snapshot does in which they were made, so there must be one.
         """
@@ -293,8 +298,9 @@ class RemoteCurator(RemoteAsking):
 
 
 class RemotePart(RemoteAsking):
-    """A curator of some of the people, with a budget that was paid for when they were divided. Ends
-    with its snapshot.
+    """A curator of some of the people, with a budget that was paid for when they were divided.
+
+    It ends with its snapshot.
     """
 
     def __init__(
@@ -318,7 +324,7 @@ class RemotePart(RemoteAsking):
 
     @property
     def unit(self) -> Unit:
-        """People are divided for an epsilon."""
+        """The unit of the budget: people are divided for an epsilon."""
         return "epsilon"
 
     @property
@@ -327,7 +333,7 @@ class RemotePart(RemoteAsking):
         return self.preview([]).left
 
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> NoReturn:  # noqa: ARG002
-        """Not over HTTP."""
+        """Raise: people cannot be divided again over HTTP."""
         raise QuestionError(
             "a part of the people cannot be divided again over HTTP; divide them into more parts "
             "at once"
@@ -344,9 +350,12 @@ class RemotePart(RemoteAsking):
         }
 
     def reserve(self, cost: Cost, what: str, key: str = "") -> Self:  # noqa: ARG002
-        """The budget of a part is its own: nobody else spends from it."""
+        """Check that the cost fits, and return the part itself.
+
+        The budget of a part is its own: nobody else spends from it.
+        """
         self.require([cost])
         return self
 
     def close_reservation(self, why: str = "done") -> None:
-        """There is none."""
+        """Do nothing: there are no reservations."""

@@ -51,20 +51,20 @@ class Session:
 
     @property
     def left(self) -> Fraction:
-        """What the analyst can still spend, as of now."""
+        """Return what the analyst can still spend, as of now."""
         facts = self.link.get(self._path)
         with understood("description of the data set"):
             return parse_fraction(facts["left"])
 
     @property
     def spent(self) -> Cost:
-        """What the analyst has spent, as of now."""
+        """Return what the analyst has spent, as of now."""
         facts = self.link.get(self._path)
         with understood("description of the data set"):
             return cost_from(facts["spent"])
 
     def history(self) -> Iterator[Charged]:
-        """The analyst's charges, oldest first, page by page."""
+        """Return the analyst's charges, oldest first, page by page."""
         after: int | None = 0
         while after is not None:
             page = self.link.get(f"{self._path}/history?after={after}&limit=100")
@@ -77,8 +77,9 @@ class Session:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Inside this block all questions see the same rows. Blocks inside share the outermost
-        one's.
+        """Let all queries inside this block see the same rows.
+
+        Blocks inside share the outermost one's.
         """
         with self._lock:
             if self._depth == 0:
@@ -110,19 +111,19 @@ class Session:
         self.link.post(f"{self._path}/reservations/{quote(key, safe='')}/close", _encode_body(body))
 
     def reservation(self, key: str) -> Json:
-        """A reservation; empty where there is none."""
+        """Return a reservation; empty where there is none."""
         told = self.link.get(f"{self._path}/reservations")
         with understood("list of reservations"):
             return next((one for one in told["reservations"] if one["key"] == key), {})
 
     def preview(self, body: Json) -> Json:
-        """What would be charged."""
+        """Return what would be charged."""
         return self.link.post(f"{self._path}/preview", _encode_body(body))
 
     def ask(
         self, kind: str, body: Json, read: Callable[[Json], Answered], key: str = ""
     ) -> Answered:
-        """The answer to a question that is paid for.
+        """Ask a query that is paid for, and return the answer.
 
         A question that got no answer keeps its key: asked again, it is the same request to the
         curator, and not charged again.
@@ -162,7 +163,9 @@ class Charged(Entry):
 
 @contextmanager
 def understood(what: str) -> Iterator[None]:
-    """Whatever goes wrong while a reply is read: it is not what it should be."""
+    """Turn whatever goes wrong while a reply is read into one error: the reply is not what it
+    should be.
+    """
     try:
         yield
     except (
@@ -182,7 +185,7 @@ def understood(what: str) -> Iterator[None]:
 
 
 def parse_division(data: Json, n_parts: int) -> int:
-    """The number of a division into so many groups."""
+    """Parse the number of a division into so many groups."""
     division = data["division"]
     expect(
         type(division) is int and division >= 0 and data["n_parts"] == n_parts,
@@ -192,7 +195,7 @@ def parse_division(data: Json, n_parts: int) -> int:
 
 
 def parse_charge(data: Json) -> Charged:
-    """A line of the history."""
+    """Parse an entry of the history."""
     entry = entry_from(data)
     return Charged(
         **{**vars(entry), "receipt": str(data["receipt"] or ""), "answered": bool(data["answered"])}

@@ -66,7 +66,7 @@ class _Failure:
 
 @dataclass
 class Traffic:
-    """What went over the wire, heads and bodies, in bytes; what TLS and TCP add is not counted."""
+    """The bytes that went over the wire, heads and bodies. What TLS and TCP add is not counted."""
 
     requests: int = 0
     sent: int = 0
@@ -148,26 +148,30 @@ class Link:
         )
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         self._client.close()
 
     def get(self, path: str) -> Json:
-        """What is there."""
+        """Send a GET request and return the reply."""
         return self._ask("GET", path)
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> Json:
-        """What is answered. With a key among the headers, it is a question that is paid for."""
+        """Send a POST request and return the reply.
+
+        With a key among the headers, it is a query that is paid for.
+        """
         return self._ask(
             "POST", path, body, {"Content-Type": "application/json", **(headers or {})}
         )
 
     def put(self, path: str, body: bytes) -> Json:
-        """What is answered to something that is to be kept."""
+        """Send a PUT request and return the reply."""
         return self._ask("PUT", path, body, {"Content-Type": "application/json"})
 
     def delete(self, path: str) -> None:
-        """Ask once to remove what is there; whether it was is not said, because nothing depends on
-        it.
+        """Send a DELETE request once.
+
+        Whether anything was removed is not said, because nothing depends on it.
         """
         self._send("DELETE", path, b"", {}, CONNECT_SECONDS)
 
@@ -339,8 +343,9 @@ _ERRORS: dict[str, type[PrivetError]] = {
 
 
 def error_of(status: int, told: Any, curator: str) -> PrivetError:
-    """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator``
-    says who answered.
+    """Return the error for a response that is no answer.
+
+    ``told`` is its JSON, if it has any; ``curator`` says who answered.
     """
     if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
         kind = AccessError if status in (401, 403) else Unavailable

@@ -24,7 +24,7 @@ CC_BY = "CC BY 4.0 (as stated by UCI)"
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogEntry:
-    """What is known about every set."""
+    """What is known about a data set."""
 
     name: str
     rows: int
@@ -34,7 +34,7 @@ class CatalogEntry:
     schema_file: str | None = None
 
     def schema(self) -> Schema:
-        """Its public schema. The number of rows is left for the user to declare."""
+        """Its public schema. The number of rows is left for you to declare."""
         file = files("privet.datasets") / "schemas" / f"{self.schema_file or self.name}.json"
         return Schema.from_json(json.loads(file.read_text(encoding="utf-8")))
 
@@ -85,17 +85,20 @@ class Description:
 
 
 def names() -> list[str]:
-    """The names of all data sets."""
+    """Return the names of all data sets."""
     return list(CATALOG)
 
 
 def describe() -> list[Description]:
-    """What there is, one record per data set. Touches neither the network nor a table."""
+    """Describe each data set in one record.
+
+    Touches neither the network nor a table.
+    """
     return [_describe_entry(entry) for entry in CATALOG.values()]
 
 
 def find(name: str) -> Generated | Fetched:
-    """The entry of this name."""
+    """Return the entry of this name."""
     if name in CATALOG:
         return CATALOG[name]
     close = difflib.get_close_matches(str(name).lower().replace("-", "_"), CATALOG, n=1)
@@ -132,7 +135,7 @@ AUTOS_RAW_COLUMNS = {"price": True}
 
 
 def with_price_class(cells: CellTexts, target: str) -> CellTexts:
-    """The cars that have a price, with the class low or high."""
+    """Return the cars that have a price, with the class low or high."""
     priced = [row for row, price in enumerate(cells["price"]) if price != MISSING]
     kept = {name: [column[row] for row in priced] for name, column in cells.items()}
     return kept | {
@@ -172,7 +175,7 @@ _NOT_WITHIN_A_DECADE = ("CL0", "CL1")
 
 
 def with_user_class(cells: CellTexts, target: str) -> CellTexts:
-    """Everybody, with the class user or non-user of one drug."""
+    """Return everybody, with the class user or non-user of one drug."""
     return cells | {
         target: ["non-user" if use in _NOT_WITHIN_A_DECADE else "user" for use in cells[target]]
     }

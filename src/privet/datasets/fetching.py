@@ -29,7 +29,7 @@ BASE_URL = "https://archive.ics.uci.edu/static/public"
 
 
 def raw_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
-    """The canonical cells of the raw table with this hash."""
+    """Return the canonical cells of the raw table with this hash."""
     if path := own_file(name):
         cells = read_cells(path, columns)
         try:
@@ -80,7 +80,10 @@ _CHUNK = 64 * 1024
 
 
 def download(url: str, title: str) -> bytes:
-    """The content behind an address. Whatever goes wrong is one DatasetError that says what."""
+    """Download the content behind an address.
+
+    Whatever goes wrong is one DatasetError that says what.
+    """
     if not url.lower().startswith(("https://", "http://")):
         raise DatasetError(f"{url} is not an http or https address")
     # - checked above
@@ -145,7 +148,7 @@ def _show_progress(title: str, total: int | None) -> Iterator[Callable[[int], ob
 
 
 def own_file(name: str) -> Path | None:
-    """The file of this set in the folder that ``PRIVET_DATA`` names, if it is there."""
+    """Return the file of this set in the folder that ``PRIVET_DATA`` names, if it is there."""
     folder = os.environ.get("PRIVET_DATA")
     if not folder:
         return None
@@ -158,12 +161,12 @@ def own_file(name: str) -> Path | None:
 
 
 def cached_file(name: str) -> Path | None:
-    """The file of this set in the cache, if it is there."""
+    """Return the file of this set in the cache, if it is there."""
     return _if_file(cache_path(name))
 
 
 def cache_path(name: str) -> Path:
-    """Where the cache keeps this set: below ``PRIVET_CACHE``, else the user's cache folder."""
+    """Return where the cache keeps this set: below ``PRIVET_CACHE``, or the user's cache folder."""
     if own := os.environ.get("PRIVET_CACHE"):
         base = Path(own)
     elif shared := os.environ.get("XDG_CACHE_HOME"):
@@ -174,7 +177,7 @@ def cache_path(name: str) -> Path:
 
 
 def read_cells(path: Path, columns: NumericColumns) -> CellTexts:
-    """The canonical cells of a CSV file with a header."""
+    """Read the canonical cells of a CSV file with a header."""
     import pandas as pd
 
     try:
@@ -188,7 +191,7 @@ def read_cells(path: Path, columns: NumericColumns) -> CellTexts:
 
 
 def write_cache(name: str, cells: CellTexts) -> None:
-    """Put a verified table into the cache: the whole file appears under its name, or nothing."""
+    """Put a verified table into the cache, atomically."""
     import pandas as pd
 
     path = cache_path(name)
@@ -204,7 +207,7 @@ def write_cache(name: str, cells: CellTexts) -> None:
 
 
 def check_hash(cells: CellTexts, expected: str) -> None:
-    """Refuse a table that is not the expected one."""
+    """Raise unless a table has the expected hash."""
     if (found := hash_cells(cells)) != expected:
         rows = len(next(iter(cells.values())))
         raise DatasetError(

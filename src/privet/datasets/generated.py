@@ -62,7 +62,7 @@ _CAR_CLASS = {
 
 
 def generate_car_rows() -> Iterator[tuple[str, ...]]:
-    """Every car with its class, in the order of the UCI file."""
+    """Generate every car with its class, in the order of the UCI file."""
     for row in product(BUYING, MAINT, DOORS, PERSONS, LUG_BOOT, SAFETY):
         yield *row, classify_car(*row)
 
@@ -70,7 +70,7 @@ def generate_car_rows() -> Iterator[tuple[str, ...]]:
 def classify_car(
     buying: str, maint: str, doors: str, persons: str, lug_boot: str, safety: str
 ) -> str:
-    """The class of one car."""
+    """Return the class of one car."""
     price = _PRICE[buying][MAINT.index(maint)]
     comfort = "bad" if persons == "2" else _COMFORT[persons, doors][LUG_BOOT.index(lug_boot)]
     tech = _TECH[comfort][SAFETY.index(safety)]
@@ -138,7 +138,7 @@ _NURSERY_CLASS = {
 
 
 def generate_nursery_rows() -> Iterator[tuple[str, ...]]:
-    """Every application with its class, in the order of the UCI file."""
+    """Generate every application with its class, in the order of the UCI file."""
     for row in product(PARENTS, HAS_NURS, FORM, CHILDREN, HOUSING, FINANCE, SOCIAL, HEALTH):
         yield *row, classify_application(*row)
 
@@ -153,7 +153,7 @@ def classify_application(
     social: str,
     health: str,
 ) -> str:
-    """The class of one application."""
+    """Return the class of one application."""
     if health == "not_recom":
         return "not_recom"
     employ = _EMPLOY[parents][HAS_NURS.index(has_nurs)]
@@ -173,18 +173,20 @@ SIZES = (3, 3, 2, 3, 4, 2)
 
 
 def satisfies_monks_1(robot: Robot) -> bool:
-    """Head and body have the same shape, or the jacket is red."""
+    """Return whether head and body have the same shape, or the jacket is red."""
     a1, a2, _, _, a5, _ = robot
     return a1 == a2 or a5 == 1
 
 
 def satisfies_monks_2(robot: Robot) -> bool:
-    """Exactly two attributes have their first value."""
+    """Return whether exactly two attributes have their first value."""
     return robot.count(1) == 2
 
 
 def satisfies_monks_3(robot: Robot) -> bool:
-    """The jacket is green and the holding a sword, or the jacket is not blue and the body not an
+    """Return whether the third rule holds.
+
+    The jacket is green and the holding a sword, or the jacket is not blue and the body not an
     octagon.
     """
     _, a2, _, a4, a5, _ = robot
@@ -192,7 +194,7 @@ def satisfies_monks_3(robot: Robot) -> bool:
 
 
 def generate_monks_rows(rule: MonkRule) -> Iterator[tuple[str, ...]]:
-    """All robots in order, with class ``"1"`` where the rule holds."""
+    """Generate all robots in order, with class ``"1"`` where the rule holds."""
     a1, a2, a3, a4, a5, a6 = (range(1, size + 1) for size in SIZES)
     for robot in product(a1, a2, a3, a4, a5, a6):
         yield *(str(value) for value in robot), "1" if rule(robot) else "0"
@@ -204,7 +206,10 @@ LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
 
 
 def generate_boards() -> Iterator[tuple[str, ...]]:
-    """The 958 final boards, square by square, with their class: won by x, won by o, and drawn."""
+    """Generate the 958 final boards, square by square, with their class.
+
+    First those won by x, then those won by o, then those drawn.
+    """
     # blank last: the product order of the UCI file
     boards = ["".join(squares) for squares in product("xob", repeat=9)]
     ends = [(board, find_outcome(board)) for board in boards]
@@ -215,8 +220,9 @@ def generate_boards() -> Iterator[tuple[str, ...]]:
 
 
 def find_outcome(board: str) -> str | None:
-    """How the game ended on this board: ``"x"``, ``"o"`` or ``"draw"``; None if no game ends
-    there.
+    """Return how the game ended on this board: ``"x"``, ``"o"`` or ``"draw"``.
+
+    None if no game ends there.
     """
     extra = board.count("x") - board.count("o")
     x_won, o_won = _has_won(board, "x"), _has_won(board, "o")
@@ -263,7 +269,7 @@ TREE_3: NestedTree = (
 
 
 def classify_bits(tree: NestedTree, bits: Sequence[int]) -> int:
-    """The label that the tree gives to a row; ``bits[0]`` is attribute 1."""
+    """Return the label that the tree gives to a row; ``bits[0]`` is attribute 1."""
     while not isinstance(tree, int):
         attribute, zero, one = tree
         tree = one if bits[attribute - 1] else zero
@@ -273,7 +279,7 @@ def classify_bits(tree: NestedTree, bits: Sequence[int]) -> int:
 def generate_rdt_rows(
     name: str, tree: NestedTree, attributes: int, n: int
 ) -> Iterator[tuple[str, ...]]:
-    """The rows of a set: its attributes and the label, which is flipped with probability 0.05."""
+    """Generate the rows of a set: attributes, and the label, flipped with probability 0.05."""
     stream = hashlib.shake_256(f"privet {name}".encode()).digest(n * _ROW_BYTES)
     for start in range(0, len(stream), _ROW_BYTES):
         word = int.from_bytes(stream[start : start + _ROW_BYTES], "little")

@@ -1,6 +1,4 @@
-"""The archives of the UCI Machine Learning Repository, and how their raw files become tables of
-text.
-"""
+"""Read the archives of the UCI Machine Learning Repository as tables of text."""
 
 from __future__ import annotations
 
@@ -41,8 +39,9 @@ class Archive:
         return f"{self.number}/{self.slug}.zip"
 
     def rows(self, content: bytes, width: int) -> list[list[str]]:
-        """The rows of all raw files in the zip, the class last. ``width`` is the number of columns
-        to expect.
+        """Return the rows of all raw files in the zip, the class last.
+
+        ``width`` is the number of columns to expect.
         """
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as package:

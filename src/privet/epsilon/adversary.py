@@ -74,16 +74,18 @@ from privet.errors import ParameterError
 
 
 def highest_posterior(prior: Number, epsilon: Number) -> float:
-    """The most that somebody of this prior can believe afterwards. Reached where the odds change by
-    all of e^epsilon.
+    """Return the highest belief afterwards of somebody with this prior.
+
+    It is reached where the odds change by all of e^epsilon.
     """
     before = check_probability("prior", prior)
     return before / (before + (1 - before) * math.exp(-check_positive("epsilon", epsilon)))
 
 
 def lowest_posterior(prior: Number, epsilon: Number) -> float:
-    """The least that somebody of this prior can believe afterwards: being ruled out is bounded
-    too.
+    """Return the lowest belief afterwards of somebody with this prior.
+
+    Being ruled out is bounded too.
     """
     before, shrunk = (
         check_probability("prior", prior),
@@ -93,8 +95,9 @@ def lowest_posterior(prior: Number, epsilon: Number) -> float:
 
 
 def epsilon_for_posterior(prior: Number, believed: Number) -> float:
-    """The largest epsilon at which somebody of this prior cannot believe more than this: the
-    logarithm of the ratio of the odds.
+    """Return the largest epsilon that keeps somebody with this prior from believing more.
+
+    It is the logarithm of the ratio of the odds.
     """
     before, after = check_probability("prior", prior), check_probability("believed", believed)
     if after <= before:
@@ -106,8 +109,8 @@ def epsilon_for_posterior(prior: Number, believed: Number) -> float:
 
 
 def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> float:
-    """Lee and Clifton's bound on the belief in the true one of several worlds that were equally
-    likely.
+    """Return Lee and Clifton's bound on the belief in the true one of several equally likely
+    worlds.
 
     Args:
         worlds: how many there are: how many people may be the one that is missing.
@@ -123,8 +126,9 @@ def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> f
 
 
 def epsilon_among_worlds(worlds: int, believed: Number, ratio: Number = 1) -> float:
-    """Lee and Clifton's choice: the largest epsilon that keeps the belief in the true world below
-    this.
+    """Return Lee and Clifton's choice: the largest epsilon that keeps that belief below a bound.
+
+    The belief is the one in the true world.
     """
     others, after = _count_other_worlds(worlds), check_probability("believed", believed)
     if after * worlds <= 1:
@@ -143,9 +147,7 @@ def _count_other_worlds(worlds: int) -> int:
 
 
 def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 1) -> float:
-    """He et al.: the probability that continuous Laplace noise stays within so much of the true
-    answer.
-    """
+    """Return the probability that continuous Laplace noise stays within a margin (He et al.)."""
     return -math.expm1(
         -check_positive("epsilon", epsilon)
         * check_positive("half_length", half_length)
@@ -156,7 +158,7 @@ def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 
 def epsilon_for_laplace_success(
     success: Number, half_length: Number, sensitivity: Number = 1
 ) -> float:
-    """He et al.: the largest epsilon at which that probability is no more than this."""
+    """Return the largest epsilon at which that probability is at most this (He et al.)."""
     return (
         -math.log1p(-check_probability("success", success))
         * check_positive("sensitivity", sensitivity)
@@ -165,7 +167,7 @@ def epsilon_for_laplace_success(
 
 
 def best_guess(epsilon: Number) -> float:
-    """How often a guess of in or out can be right at most, where both were equally likely.
+    """Return how often a guess of in or out is right at most, where both were equally likely.
 
     This is the highest posterior of prior 1/2, and
     :func:`~privet.epsilon.adversary.epsilon_for_posterior` its inverse.
@@ -174,7 +176,7 @@ def best_guess(epsilon: Number) -> float:
 
 
 def best_test(epsilon: Number, false_alarms: Number = 0.05) -> float:
-    """How many of those inside a test finds at most, if it accuses this share of those outside."""
+    """Return the share of those inside that a test finds at most, at this false positive rate."""
     rate, level = (
         check_positive("epsilon", epsilon),
         check_probability("false_alarms", false_alarms),
@@ -189,9 +191,7 @@ def best_test(epsilon: Number, false_alarms: Number = 0.05) -> float:
 
 @dataclass(frozen=True)
 class Losses:
-    """Epsilons, exactly: of one row, of a person's presence, of what a person's rows say, and the
-    one that is charged.
-    """
+    """Exact epsilons: of one row, a person's presence, what their rows say, and the charged one."""
 
     row: Fraction
     presence: Fraction
@@ -206,7 +206,7 @@ def compute_losses(
     *,
     public_size: bool = False,
 ) -> Losses:
-    """What a question of this epsilon costs a person.
+    """Return what a query of this epsilon costs a person.
 
     Args:
         epsilon: as it is passed to a question or a learner: for one row added or removed.
@@ -225,8 +225,9 @@ def compute_losses(
 
 
 def compute_losses_under(epsilon: Number, schema: Schema | None) -> Losses:
-    """The same for what a schema declares; without one, for one row per person and a number of rows
-    that nobody was told.
+    """Return what a query costs a person under what a schema declares.
+
+    Without a schema: for one row per person and a number of rows that is not public.
     """
     if schema is None:
         return compute_losses(epsilon)
@@ -246,8 +247,9 @@ def _person_epsilon(row: Fraction, rows_per_person: int, neighbours: Neighbours)
 
 @dataclass(frozen=True)
 class ParticipationCost:
-    """What taking part costs at most: for each of the people, and in all. Infinite where no bound
-    says anything any more.
+    """What taking part costs at most, for each person and in all.
+
+    Infinite where no bound says anything any more.
     """
 
     each: float
@@ -256,7 +258,7 @@ class ParticipationCost:
 
 
 def cost_rise(epsilon: Number) -> float:
-    """By which part of itself any expected cost rises at most: e^epsilon - 1."""
+    """Return the share by which any expected cost rises at most: e^epsilon - 1."""
     try:
         return math.expm1(check_positive("epsilon", epsilon))
     except OverflowError:
@@ -264,13 +266,13 @@ def cost_rise(epsilon: Number) -> float:
 
 
 def compute_price(epsilon: Number, cost: Number, people: int = 1) -> ParticipationCost:
-    """The compensation for so many people who expect this cost when they do not take part."""
+    """Return the compensation for people who expect this cost when they do not take part."""
     check_count("people", people)
     each = cost_rise(epsilon) * check_positive("cost", cost)
     return ParticipationCost(each, people, each * people)
 
 
 def epsilon_for_price(budget: Number, cost: Number, people: int = 1) -> float:
-    """The largest epsilon at which the budget compensates all of them."""
+    """Return the largest epsilon at which the budget compensates all of them."""
     check_count("people", people)
     return math.log1p(check_positive("budget", budget) / (check_positive("cost", cost) * people))

@@ -81,8 +81,9 @@ class Setting:
             check_count("people", self.people)
 
     def rows_of(self, schema: Schema | None) -> int | None:
-        """The number of rows, as said here or as declared. A table that is declared empty has
-        nothing to explain.
+        """Return the number of rows, as given here or as declared.
+
+        A table that is declared empty has nothing to explain.
         """
         if self.rows is not None or schema is None:
             return self.rows
@@ -91,8 +92,9 @@ class Setting:
         return schema.n_rows
 
     def people_of(self, schema: Schema | None) -> int | None:
-        """How many people take part: as said here, or as many as there are rows, which is the most
-        there can be.
+        """Return how many people take part: as given here, or as many as there are rows.
+
+        There can be no more than that.
         """
         rows = self.rows_of(schema)
         if self.people is not None and rows is not None and self.people > rows:
@@ -104,8 +106,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Belief:
-    """What somebody of this prior may believe afterwards: that a person is in the table, or what
-    that person's rows say.
+    """What somebody with this prior may believe afterwards, about presence or about a person's
+    rows.
     """
 
     prior: float
@@ -116,8 +118,9 @@ class Belief:
 
 @dataclass(frozen=True)
 class Attack:
-    """How often attacks succeed at most; ``exact_count`` is how often a noisy count is off by no
-    more than the tolerance.
+    """How often attacks succeed at most.
+
+    ``exact_count`` is how often a noisy count is off by no more than the tolerance.
     """
 
     guess: float
@@ -145,7 +148,7 @@ class Explanation:
     nearest: tuple[MeasuredAccuracy, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, with fractions as text and None for what no bound says anything about."""
+        """Return everything as JSON: fractions as text, None where no bound says anything."""
         found: dict[str, Any] = _json_value_of(asdict(self))
         return found
 
@@ -153,7 +156,9 @@ class Explanation:
 def explain(
     epsilon: Number, schema: Schema | None = None, setting: Setting | None = None
 ) -> Explanation:
-    """What an epsilon means. Reads no row and charges nothing.
+    """Explain what an epsilon means.
+
+    Reads no row and charges nothing.
 
     Args:
         epsilon: as it would be passed to a question or a learner: for one row added or removed.

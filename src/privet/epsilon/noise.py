@@ -41,8 +41,8 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True)
 class Noise:
-    """Standard deviation; how far a count is off at most, as often as was asked for; and how often
-    exactly it is not further off.
+    """The standard deviation of a count, a margin, and the exact probability that the margin is
+    kept.
     """
 
     deviation: float
@@ -51,29 +51,33 @@ class Noise:
 
 
 def describe_noise(epsilon: Number, confidence: Number = 0.95) -> Noise:
-    """The noise on a count, with the margin that it keeps with this confidence. Whole numbers
-    rarely keep it exactly.
+    """Describe the noise on a count, with the margin that it keeps with this confidence.
+
+    Integers rarely keep it exactly.
     """
     margin = margin_of(epsilon, confidence)
     return Noise(math.sqrt(variance(epsilon)), margin, margin_probability(epsilon, margin))
 
 
 def variance(epsilon: Number) -> float:
-    """2 p / (1 - p)^2, which is 1 / (cosh(epsilon) - 1): a little less than the 2 / epsilon^2 of
-    continuous Laplace noise.
+    """Return the variance 2 p / (1 - p)^2, which is 1 / (cosh(epsilon) - 1).
+
+    This is a little less than the 2 / epsilon^2 of continuous Laplace noise.
     """
     half = check_positive("epsilon", epsilon) / 2
     return 0.5 / math.sinh(half) ** 2 if half < 300 else 0.0
 
 
 def epsilon_for_variance(largest: Number) -> float:
-    """The epsilon whose noise has this variance: cosh(epsilon) = 1 + 1 / variance."""
+    """Return the epsilon whose noise has this variance: cosh(epsilon) = 1 + 1 / variance."""
     return 2 * math.asinh(math.sqrt(0.5 / check_positive("variance", largest)))
 
 
 def margin_probability(epsilon: Number, margin: int) -> float:
-    """The probability that the noise is at most so many rows to either side: 1 - 2 p^(margin + 1) /
-    (1 + p).
+    """Return the probability that the noise is at most so many rows: 1 - 2 p^(margin + 1) / (1 +
+    p).
+
+    To either side.
     """
     check_count("margin", margin, 0)
     rate = check_positive("epsilon", epsilon)
@@ -83,7 +87,7 @@ def margin_probability(epsilon: Number, margin: int) -> float:
 
 
 def margin_of(epsilon: Number, confidence: Number = 0.95) -> int:
-    """The smallest margin that the noise keeps with this confidence."""
+    """Return the smallest margin that the noise keeps with this confidence."""
     rate, kept = check_positive("epsilon", epsilon), check_probability("confidence", confidence)
     if rate < 1e-12:
         raise ParameterError(f"epsilon must be at least 1e-12 for a margin, got {epsilon!r}")
@@ -96,8 +100,9 @@ def margin_of(epsilon: Number, confidence: Number = 0.95) -> int:
 
 
 def epsilon_for_margin(margin: int, confidence: Number = 0.95) -> float:
-    """The epsilon whose noise keeps this margin with this confidence and no more: larger ones keep
-    it more often.
+    """Return the epsilon whose noise keeps this margin with exactly this confidence.
+
+    Larger ones keep it more often.
 
     With margin 0 it is ln((1 + c) / (1 - c)); otherwise it is found by bisection, to the last
     digits.
@@ -124,7 +129,7 @@ class RowsNeeded:
 
 @dataclass(frozen=True)
 class Trial:
-    """A two-sided test whether a share is another one by now.
+    """A two-sided test of whether a share has changed.
 
     Args:
         share: the proportion, whose variance is taken.
@@ -171,20 +176,20 @@ class Trial:
 
 
 def rows_for_trial(epsilon: Number, trial: Trial | None = None) -> RowsNeeded:
-    """How many rows a test needs that counts one share with this epsilon."""
+    """Return how many rows a test needs that counts one share with this epsilon."""
     trial = trial or Trial()
     return _compute_rows_needed(epsilon, trial.rows, check_probability("share", trial.share))
 
 
 def rows_for_share(epsilon: Number, rows: int, share: Number = 0.5) -> RowsNeeded:
-    """How many rows give a share as precisely as these rows would without noise."""
+    """Return how many rows give a share as precisely as these rows would without noise."""
     return _compute_rows_needed(
         epsilon, check_count("rows", rows), check_probability("share", share)
     )
 
 
 def epsilon_for_ratio(ratio: Number, rows: float, share: Number = 0.5) -> float:
-    """The smallest epsilon at which no more than ``ratio`` times these rows are needed."""
+    """Return the smallest epsilon at which at most ``ratio`` times these rows are needed."""
     times, spread = check_positive("ratio", ratio), check_probability("share", share)
     if times <= 1:
         raise ParameterError(
@@ -215,12 +220,12 @@ def check_count(name: str, value: int, low: int = 1) -> int:
 
 
 def check_positive(name: str, value: Number) -> float:
-    """A finite number above zero."""
+    """Return a finite number above zero, or raise."""
     return float(parse_exact(name, value))
 
 
 def check_probability(name: str, value: Number) -> float:
-    """A number above 0 and below 1."""
+    """Return a number above 0 and below 1, or raise."""
     try:
         found = float(parse_exact(name, value))
     except ParameterError:

@@ -1,6 +1,4 @@
-"""The picture of ``privet epsilon``: what changes with epsilon, with those that were asked about
-marked.
-"""
+"""Draw what changes with epsilon, with the epsilons that were asked about marked."""
 
 from __future__ import annotations
 
@@ -24,8 +22,9 @@ _STEPS, _WIDTH, _SMALL = 80, 9.6, 8.5
 def draw_epsilon(
     epsilons: Sequence[Number], schema: Schema | None = None, setting: Setting | None = None
 ) -> Figure:
-    """Four panels over epsilon: beliefs, attacks, rows needed, and what learners keep (without a
-    number of rows, the noise on a count).
+    """Draw four panels over epsilon: beliefs, attacks, rows needed, and what learners keep.
+
+    Without a number of rows, the last is the noise on a count.
 
     Args:
         epsilons: those to mark, for one row; the axis reaches from 0.01 to 10, and as far as these.

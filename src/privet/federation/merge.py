@@ -28,8 +28,9 @@ from privet.model.leaf_vectors import Weighting
 
 
 def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
-    """One model from models of the same domain and different rows. Post-processing: it sees no row,
-    and pays nothing.
+    """Merge models of the same domain and different rows into one.
+
+    This is post-processing: it sees no row, and pays nothing.
 
     Models that keep leaf vectors of one plan are added up, batch by batch
     (:func:`~privet.learners.random_trees.batches.merge_batches`). Models without, such as drawn
@@ -80,8 +81,9 @@ def unite_models(
     *,
     vertical: bool,
 ) -> Model:
-    """All trees of several models as one, under the structures given, which are theirs in another
-    schema.
+    """Unite all trees of several models as one model.
+
+    The structures given are those of the models in another schema.
 
     Scores are log-odds: they are averaged over the models (a logarithmic opinion pool), and not
     taken for independent evidence.
@@ -126,7 +128,7 @@ def _count_voices(statement: PrivacyStatement, *, vertical: bool) -> int:
 
 
 def check_model(model: Model) -> Model:
-    """A released model, also where a classifier that holds one is given."""
+    """Return a released model, also where a classifier that holds one is given."""
     released = getattr(model, "model_", model)
     if type(released) is not Model:
         raise ParameterError(
@@ -139,8 +141,9 @@ def check_model(model: Model) -> Model:
 
 
 def join(models: Sequence[Model]) -> Model:
-    """The union ensemble of models with different attributes and the same classes. Post-processing:
-    it sees no row, and pays nothing.
+    """Join models of different attributes and the same classes into a union ensemble.
+
+    This is post-processing: it sees no row, and pays nothing.
 
     It classifies rows with all attributes. Where some are missing, a tree answers from the last
     node that it could reach, and trees that cannot answer their first test leave the answer to the

@@ -58,7 +58,7 @@ _LEARNERS = (
 
 
 class LocalCurator(AnyCurator):
-    """Answers from randomised records, as :class:`~privet.Curator` answers from a table.
+    """Answer queries from randomised records, as :class:`~privet.Curator` does from a table.
 
     The records paid when they were randomised (``prepaid``, for one row replaced by another);
     whatever is computed from them is post-processing. So ``epsilon`` and ``rho`` of a query are
@@ -104,7 +104,7 @@ class LocalCurator(AnyCurator):
 
     @property
     def unit(self) -> Unit:
-        """Records are randomised for an epsilon."""
+        """The unit of the budget: records are randomised for an epsilon."""
         return "epsilon"
 
     @property
@@ -129,11 +129,11 @@ class LocalCurator(AnyCurator):
 
     @property
     def left(self) -> Fraction:
-        """Nothing can be spent, and nothing has to be."""
+        """What is left: nothing can be spent, and nothing has to be."""
         return Fraction(0)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:  # noqa: ARG002
-        """Every plan fits, and costs nothing."""
+        """Preview a plan: every plan fits, and costs nothing."""
         return Preview(NOTHING, Fraction(0), True)
 
     @contextmanager
@@ -163,10 +163,10 @@ class LocalCurator(AnyCurator):
         return self
 
     def close_reservation(self, why: str = "done") -> None:
-        """There is none."""
+        """Do nothing: there are no reservations."""
 
     def cancel_reservation(self, key: str) -> None:
-        """There is none."""
+        """Do nothing: there are no reservations."""
 
     def reservation_state(self, key: str) -> str:  # noqa: ARG002
         return ""
@@ -180,7 +180,7 @@ class LocalCurator(AnyCurator):
         *,
         rho: Number | None = None,  # noqa: ARG002
     ) -> A:
-        """Answer a query as far as the records tell. What they cannot tell is refused."""
+        """Answer a query as far as the records tell, and refuse what they cannot tell."""
         asked = check_query(query, self.schema)
         estimate = _ESTIMATES.get(type(asked))
         if estimate is None:
@@ -305,7 +305,7 @@ class LocalCurator(AnyCurator):
         epsilon: Number | None = None,  # noqa: ARG002
         key: str = "",  # noqa: ARG002
     ) -> list[LocalCurator]:
-        """Curators of disjoint random parts of the records."""
+        """Divide the records into disjoint random parts, with a curator of each."""
         n_parts = check_integer("n_parts", n_parts, 1, 10_000)
         part = uniform_below(self._bits, np.full(self._source.n_reports, n_parts, dtype=np.uint64))
         sources = [self._source.some(np.flatnonzero(part == number)) for number in range(n_parts)]
@@ -355,8 +355,9 @@ _CANNOT: dict[type[Query[Any]], str] = {
 
 
 def count_partition(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats | None]:
-    """The counts of a partition, and where it is not split further the deviation of each node of
-    its structure.
+    """Count a partition, with the standard deviation of each node where it is not split further.
+
+    The nodes are those of its structure.
     """
     cells, schema, boxes = partition.cells, partition.cells.schema, boxes_of_cells(partition.cells)
     if partition.by is not None:

@@ -40,8 +40,9 @@ MAX_POINTS = 1 << 50
 
 
 class Randomizer:
-    """Turns a record into a report that tells about its owner by a factor of e**epsilon at most,
-    whatever is done with it.
+    """Turn a record into a report that tells about its owner by a factor of at most e**epsilon.
+
+    This holds whatever is done with the report.
 
     A report is made of exact k-ary responses
     (:func:`~privet.mechanisms.response.randomized_response`). Sensitivity: none is needed.
@@ -113,14 +114,13 @@ class Randomizer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a report has: a value for each attribute (None where it was not drawn), and a
-        class.
-        """
+        """The columns of a report: a value for each attribute (None if not drawn), and a class."""
         return (*self.schema.names, self.schema.target)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """With ``"split"``: the epsilon of each attribute's response, and last that of the class.
+
         They add up to epsilon.
         """
         k = len(self.schema.names)
@@ -135,11 +135,11 @@ class Randomizer:
         return tuple(combinations(range(len(self.schema.names)), self.together))
 
     def points(self, drawn: tuple[int, ...]) -> int:
-        """How many joint values some attributes and the class have."""
+        """Return how many joint values some attributes and the class have."""
         return math.prod(self.schema.sizes[a] for a in drawn) * self.schema.n_classes
 
     def one(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The report of one record: a mapping from names to values, with the class."""
+        """Make the report of one record: a mapping from names to values, with the class."""
         codes, label = codes_of_record(self.schema, record)
         reported, labels = self._randomized(
             np.array(codes, dtype=np.int64)[:, None], np.array([label], dtype=np.int64)
@@ -147,17 +147,16 @@ class Randomizer:
         return {name: column[0] for name, column in self._values(reported, labels).items()}
 
     def many(self, table: object, y: object = None) -> Any:
-        """The reports of a table, in a random order. Where the schema names a person, of at most
-        ``rows_per_person`` rows of each.
+        """Make the reports of a table, in a random order.
+
+        Where the schema names a person, they are of at most ``rows_per_person`` rows of each.
         """
         return shuffle_reports(
             self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y)))
         )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the public file that all people should use. An existing file is replaced as a whole
-        or not at all.
-        """
+        """Write the public file that all people should use, atomically."""
         from privet.local.randomizer_file import write_randomizer
 
         write_randomizer(self, path)
@@ -230,7 +229,7 @@ class Randomizer:
 
 
 def check_epsilon(epsilon: Number) -> Fraction:
-    """The exact epsilon of a record, within what makes sense for one."""
+    """Return the exact epsilon of a record, or raise unless it makes sense for one."""
     amount = parse_epsilon("epsilon", epsilon)
     if not LEAST_EPSILON <= amount <= MOST_EPSILON:
         raise ParameterError(
@@ -244,8 +243,9 @@ def check_epsilon(epsilon: Number) -> Fraction:
 
 
 def reported_values(attribute: Attribute) -> list[Value]:
-    """A value for each code, which is encoded as this code again: a listed value, the middle of a
-    bin, or a text for missing.
+    """Return a value for each code that is encoded as this code again.
+
+    It is a listed value, the middle of a bin, or a text for missing.
     """
     if isinstance(attribute, Categorical):
         return list(attribute.values)
@@ -265,7 +265,7 @@ def reported_values(attribute: Attribute) -> list[Value]:
 
 
 def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int], int]:
-    """The codes of one record, and of its class, as a table of it would have them."""
+    """Encode one record and its class, as a table of it would be encoded."""
     absent = [name for name in (*schema.names, schema.target) if name not in record]
     if absent:
         raise SchemaError(
@@ -280,8 +280,9 @@ def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int
 
 
 def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Ints, Ints]:
-    """The codes of a table, one line per attribute, and its classes. Where the schema names a
-    person, at most so many rows of each stay.
+    """Encode a table, one array row per attribute, and its classes.
+
+    Where the schema names a person, at most so many rows of each stay.
     """
     encoded = encode(schema, table, y)
     assert encoded.classes is not None
@@ -308,7 +309,7 @@ def _keep_first_rows(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.
 
 
 def replace_unknown(bits: Bits, codes: Ints, size: int) -> Ints:
-    """The codes, with a uniformly random one for each that the schema does not know."""
+    """Replace each code that the schema does not know by a uniformly random one."""
     unknown = np.flatnonzero(codes >= size)
     filled = codes.copy()
     filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(
@@ -318,15 +319,16 @@ def replace_unknown(bits: Bits, codes: Ints, size: int) -> Ints:
 
 
 def column_of(values: Sequence[Value], codes: Ints) -> npt.NDArray[Any]:
-    """The values of some codes; None for -1."""
+    """Return the values of some codes; None for -1."""
     table = np.empty(len(values) + 1, dtype=object)
     table[:-1], table[-1] = list(values), None
     return np.asarray(table[codes])
 
 
 def shuffle_reports(bits: Bits, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """Reports as a data frame. Where a row stands in its table may depend on what it holds, and
-    would tell that.
+    """Return reports as a data frame, in a random order.
+
+    The place of a row in its table may depend on what it holds, and would tell that.
     """
     import pandas as pd
 

@@ -49,7 +49,7 @@ MOST_LINES = 1000
 
 
 def join_lines(lines: Iterator[bytes], delim: str, n_fields: int) -> Iterator[bytes]:
-    """The records of some lines, each as soon as it is whole."""
+    """Join lines into records, and yield each as soon as it is whole."""
     form, held = _Form(delim, n_fields), deque[bytes]()
 
     def following() -> bytes | None:
@@ -111,8 +111,9 @@ _PLAIN = re.compile(r"[\w.+ -]*[\w.+-]")
 def records_of(
     lines: Iterable[bytes], schema: Schema, name: str, *, over_lines: bool
 ) -> Iterator[dict[str, Any]]:
-    """The records of some lines, of which the first names the columns. Empty lines are none. The
-    header is checked at once.
+    """Parse lines into records; the first line names the columns.
+
+    Empty lines are no records. The header is checked at once.
 
     ``over_lines``: whether a record may go over several of them.
     """
@@ -145,12 +146,15 @@ def _split_records(
 
 
 def header_line(columns: Iterable[str]) -> str:
-    """The first line of a file of reports."""
+    """Return the first line of a file of reports."""
     return ",".join(map(_quote_field, columns)) + "\n"
 
 
 def report_line(report: Mapping[str, Any]) -> str:
-    """One report as a line. What was not reported is nothing at all; an empty text is quoted."""
+    """Write one report as a line.
+
+    What was not reported is left out entirely; an empty text is quoted.
+    """
     return (
         ",".join(
             "" if value is None or value != value else _quote_field(text_of(value))
@@ -172,9 +176,10 @@ _BLOCK = 1 << 14
 
 
 def shuffle_lines(lines: Iterable[str], bits: Bits) -> Iterator[str]:
-    """The lines, each with its end, in an exactly uniform order: dealt at random to piles in files
-    without a name, and each pile put into a random order (Rao 1961, Sandelius 1962). The first one
-    comes when the last was taken.
+    """Shuffle lines, each with its end, into an exactly uniform order.
+
+    They are dealt at random to piles in unnamed files, and each pile is put into a random order
+    (Rao 1961, Sandelius 1962). The first line comes when the last was taken.
     """
     with ExitStack() as stack:
         piles = [
@@ -212,8 +217,9 @@ BLOCK = 1 << 14
 
 
 def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
-    """The rows of a table as data frames; in one where the schema names a person, whose rows may
-    lie anywhere.
+    """Read the rows of a table as data frames.
+
+    Where the schema names a person, whose rows may lie anywhere, it is a single one.
 
     Lines of a CSV file that are no records are rows about which nothing is known. Counting leaves
     them out; here nobody may be left out for what their line holds.
@@ -262,9 +268,7 @@ OF_STREAM = "one randomised record"
 
 
 def check_neighbours(schema: Schema) -> None:
-    """Raise unless the neighbours of a table have as many rows as it has, which are as many
-    reports.
-    """
+    """Raise unless neighbouring tables have the same number of rows, and so of reports."""
     if schema.neighbours != "replace":
         raise ParameterError(
             "neighbours must be 'replace' in the schema of a table that is randomised, got "
@@ -294,8 +298,9 @@ def charge_table(account: Accounting, randomizer: Randomizer | LeafRandomizer) -
 
 
 class StreamAccount(Accounting):
-    """The account of one person whose records come one by one. Each is charged epsilon before its
-    report leaves, so that all add up.
+    """The account of one person whose records come one by one.
+
+    Each is charged epsilon before its report leaves, so that all add up.
     """
 
     def __init__(

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Identifiers:
-    """The identifier table: cells by column, in the order of ``Anatomy.columns``, and per row a
-    mark, a group and a sealed number.
+    """The identifier table: cells by column, and per row a mark, a group and a sealed number.
+
+    Columns are in the order of ``Anatomy.columns``.
     """
 
     cells: list[list[CellText]]
@@ -47,11 +48,11 @@ class Identifiers:
         return len(self.eseq)
 
     def row(self, position: int) -> list[CellText]:
-        """The cells of one row."""
+        """Return the cells of one row."""
         return [column[position] for column in self.cells]
 
     def frame(self, anatomy: Anatomy) -> Any:
-        """The cells as a data frame with the schema's names."""
+        """Return the cells as a data frame with the schema's names."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -76,7 +77,7 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """Both tables, with what is public about them, and the owner's seal on that."""
+    """Both tables, with what is public about them and the owner's seal on that."""
 
     anatomy: Anatomy
     identifiers: Identifiers
@@ -89,7 +90,7 @@ MAX_SEAL = 256
 
 
 def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
-    """Write the folder, as a whole or not at all."""
+    """Write the folder, atomically."""
     import duckdb
     import pandas as pd
 
@@ -151,8 +152,9 @@ def check_new_folder(folder: Path) -> None:
 
 
 def read_halves(folder: str | PathLike[str]) -> Halves:
-    """Read the folder as it is, in the order that it has. Looking for what is wrong with it is the
-    verifier's work.
+    """Read the folder as it is, in the order that it has.
+
+    Looking for what is wrong with it is the verifier's work.
     """
     import duckdb
 
@@ -191,7 +193,7 @@ def read_halves(folder: str | PathLike[str]) -> Halves:
 
 
 def read_seal(folder: Path) -> bytes:
-    """The owner's seal on the description."""
+    """Read the owner's seal on the description."""
     try:
         seal = (folder / SEAL).read_bytes()
     except OSError as error:
@@ -242,7 +244,7 @@ def _integers_of_column(column: Any) -> Any:
 
 @contextmanager
 def private_file(path: Path) -> Iterator[TextIO]:
-    """A text file of mode 0600, under its name only when everything is written."""
+    """Open a text file of mode 0600 that gets its name only when everything is written."""
     try:
         with atomic_file(path) as partial:
             handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

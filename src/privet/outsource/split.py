@@ -88,7 +88,7 @@ def split(
 
 @dataclass(frozen=True, eq=False)
 class RowNumbers:
-    """What is drawn for rows: groups, sequence numbers, and which rows are for pruning."""
+    """The numbers drawn for rows: groups, sequence numbers, and which rows are for pruning."""
 
     gid: Ints
     seq: Ints
@@ -96,7 +96,7 @@ class RowNumbers:
 
     @classmethod
     def draw(cls, anatomy: Anatomy, group: Ints) -> RowNumbers:
-        """Fresh numbers for rows whose groups are numbered from 0."""
+        """Draw fresh numbers for rows whose groups are numbered from 0."""
         n_rows = len(group)
         marks = [secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)]
         return cls(
@@ -113,7 +113,10 @@ def seal_halves(
     values: list[CellText],
     numbers: RowNumbers,
 ) -> Halves:
-    """The halves of rows that have numbers. Their order says nothing."""
+    """Make the halves of rows that have numbers.
+
+    Their order says nothing.
+    """
     n_rows = len(values)
     seqs, gids, marks = numbers.seq, numbers.gid, numbers.pruning
     entries: dict[int, list[SequenceEntry]] = {}
@@ -141,15 +144,16 @@ def seal_halves(
 
 
 def check_diverse(anatomy: Anatomy, gid: Ints, values: list[CellText]) -> None:
-    """Raise unless no value has more than one l-th of its group: looked at before anything leaves
-    the house.
+    """Raise unless no value has more than one l-th of its group.
+
+    This is checked before anything leaves the owner.
     """
     if len(find_undiverse_value_groups(anatomy, gid, values)):
         raise OutsourceError(f"a group is not {anatomy.l}-diverse, so nothing is published")
 
 
 def draw_fresh_numbers(count: int) -> Ints:
-    """So many different random whole numbers of 63 bits."""
+    """Draw so many different random integers of 63 bits."""
     while True:
         drawn = np.frombuffer(secrets.token_bytes(8 * count), dtype=np.uint64) >> np.uint64(1)
         if len(np.unique(drawn)) == count:

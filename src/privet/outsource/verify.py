@@ -37,8 +37,10 @@ _ENOUGH = 20  # rows: among fewer, chance does that
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a verifier found. ``problems`` is empty where the split keeps what it promises;
-    ``remarks`` are for the owner to weigh.
+    """The result of a verification.
+
+    ``problems`` is empty where the split keeps what it promises; ``remarks`` are for the owner to
+    weigh.
     """
 
     rows: int
@@ -90,7 +92,7 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
 
 
 def open_true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[CellText]]:
-    """For each row of the identifier table, where its entry stands in the sensitive table, and its
+    """Return, for each row of the identifier table, where its sensitive entry stands, and its
     value.
     """
     sealer = Sealer(ring, halves.anatomy.id)
@@ -302,8 +304,9 @@ def _ranks(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
 def attack_halves(
     halves: Halves, ring: KeyRing, model: ModelName = "logistic", known: int = 0
 ) -> Score:
-    """Run the deFinetti attack on a split and score it. ``known``: so many people whose value the
-    adversary knows beforehand.
+    """Run the deFinetti attack on a split and score it.
+
+    ``known``: so many people whose value the adversary knows beforehand.
     """
     anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
     _, values = open_true_values(halves, ring)

@@ -1,5 +1,6 @@
-"""The routes. Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for
-people.
+"""Define the routes.
+
+Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for people.
 """
 
 # No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
@@ -81,7 +82,10 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(state: ServiceState, limits: Limits | None = None) -> FastAPI:
-    """The service of a curator's home. A ledger that does not verify is not served."""
+    """Make the service of a curator's folder.
+
+    A ledger that does not verify is not served.
+    """
     found = verify(state.ledger, state.witness)
     if found:
         raise LedgerError(

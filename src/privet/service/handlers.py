@@ -1,4 +1,4 @@
-"""The desk where analysts are served: who asks, whether they may, charge once, answer once, record.
+"""Handle analysts' requests: admit, check the grant, charge once, answer once, record.
 
 A question is charged under the key of its request, and its answer is recorded before it leaves. So
 a request that is sent again gets the recorded answer; where the service died between charge and
@@ -74,7 +74,7 @@ class Request:
 
 
 class RequestHandlers:
-    """All that the service does, without HTTP."""
+    """Handle every request of an analyst, without HTTP."""
 
     def __init__(self, state: ServiceState, limits: Limits | None = None) -> None:
         self.state, self.limits = state, limits or Limits()
@@ -88,18 +88,21 @@ class RequestHandlers:
         self._recorded_bytes: dict[str, int] = {}
 
     def close(self) -> None:
-        """End all snapshots, after what is under way."""
+        """End all snapshots, after the requests that are under way."""
         self.snapshots.end_all()
         self._workers.shutdown(wait=True)
 
     # -- who ---------------------------------------------------------------------------------------
 
     def admit(self, token: str | None, address: str) -> str:
-        """The analyst of a token. Strangers, and analysts in a hurry, have to wait."""
+        """Return the analyst of a token.
+
+        Strangers, and analysts who ask too often, have to wait.
+        """
         return self._admission.admit(token, address)
 
     def granted(self, analyst: str, name: str) -> RegisteredDataset:
-        """A data set that is granted to the analyst."""
+        """Return a data set that is granted to the analyst."""
         self.state.accounts.granted(analyst, name)
         try:
             return self.state.accounts.dataset(name)
@@ -109,7 +112,7 @@ class RequestHandlers:
     # -- what is free ------------------------------------------------------------------------------
 
     def list_datasets(self, analyst: str) -> Json:
-        """The data sets of an analyst."""
+        """List the data sets of an analyst."""
         names = {dataset.name for dataset in self.state.accounts.datasets()}
         grants = [
             grant
@@ -125,7 +128,7 @@ class RequestHandlers:
         }
 
     def describe(self, analyst: str, dataset: RegisteredDataset) -> Json:
-        """What is public about a data set, and what is left."""
+        """Describe what is public about a data set, and what is left."""
         grant = self.state.accounts.granted(analyst, dataset.name)
         schema = dataset.schema
         return {
@@ -152,11 +155,11 @@ class RequestHandlers:
         }
 
     def left(self, dataset: str, analyst: str) -> Fraction:
-        """What an analyst can still spend."""
+        """Return what an analyst can still spend."""
         return left(self.state.ledger, dataset, analyst)
 
     def history(self, analyst: str, dataset: RegisteredDataset, after: int, limit: int) -> Json:
-        """The analyst's own charges, oldest first."""
+        """Return the analyst's own charges, oldest first."""
         ledger = self.state.ledger
         entries = [entry for entry in ledger.entries(dataset.name, analyst) if entry.number > after]
         unanswered = ledger.unanswered()
@@ -173,7 +176,7 @@ class RequestHandlers:
         return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
 
     def preview(self, analyst: str, dataset: RegisteredDataset, plan: Json) -> Json:
-        """What a plan would cost. Charges nothing."""
+        """Return what a plan would cost, without charging anything."""
         cost, rows = requests.parse_planned(plan), requests.rows_of(plan)
         if rows.part is None:
             promised = cost.promised(dataset.schema)
@@ -207,7 +210,7 @@ class RequestHandlers:
         )
 
     def list_reservations(self, analyst: str, dataset: RegisteredDataset) -> Json:
-        """The reservations of the analyst, newest last."""
+        """List the reservations of the analyst, newest last."""
         self.state.ledger.expire()  # those that nobody used are told as what they are
         listed = self.state.ledger.reservations(dataset.name, analyst)
         return {"reservations": [_reservation_to(one) for one in listed[-1000:]]}
@@ -219,7 +222,7 @@ class RequestHandlers:
         return there
 
     def begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Json:
-        """A snapshot for several questions."""
+        """Begin a snapshot for several queries."""
         table, _ = self._reached(dataset)
         try:
             snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
@@ -239,8 +242,9 @@ class RequestHandlers:
         key: str,
         schema: str | None,
     ) -> Request:
-        """A question as it came. The digest holds everything that its cost and meaning depend
-        on.
+        """Make a request of a query as it came.
+
+        The digest holds everything that its cost and meaning depend on.
         """
         if schema is not None and schema != dataset.schema.fingerprint:
             raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")

@@ -53,18 +53,21 @@ class BodyLimits(Protocol):
 
 
 class Guarded(Protocol):
-    """What a door stands in front of."""
+    """What the middleware protects: it admits requests, and has limits."""
 
     @property
     def limits(self) -> BodyLimits: ...
 
     def admit(self, token: str | None, address: str) -> str:
-        """Whose token it is, or an error."""
+        """Return whose token it is, or raise."""
         ...
 
 
 class AuthenticationMiddleware:
-    """ASGI middleware in front of all routes."""
+    """ASGI middleware that authenticates a request before reading its body.
+
+    It stands in front of all routes.
+    """
 
     def __init__(self, app: ASGIApp, handlers: Guarded) -> None:
         self._app, self._handlers = app, handlers
@@ -215,8 +218,9 @@ def listen(
     *,
     behind_tls: bool = False,
 ) -> None:
-    """Serve until told to stop. Says what is served, and the address, on standard error once it
-    listens.
+    """Serve until told to stop.
+
+    Says what is served, and the address, on standard error once it listens.
 
     ``make_app`` opens what is served; it is called when all that can be wrong with the address has
     been looked at.
@@ -283,8 +287,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def make_headers(style_hash: str) -> dict[str, str]:
-    """The headers of every page: nothing is loaded but what is in it, nothing runs, nobody frames
-    or keeps it.
+    """Return the headers of every page.
+
+    Nothing is loaded but what is in the page, nothing runs, and nobody frames or caches it.
     """
     policy = (
         f"default-src 'none'; style-src '{style_hash}'; img-src data:; form-action 'self'; "
@@ -301,8 +306,9 @@ def make_headers(style_hash: str) -> dict[str, str]:
 
 
 def is_own_form(request: Request) -> bool:
-    """Whether a form was sent from a page of this server. A browser that says nothing about it is
-    not believed.
+    """Return whether a form was sent from a page of this server.
+
+    A browser that says nothing about it is not believed.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
@@ -312,8 +318,9 @@ def is_own_form(request: Request) -> bool:
 
 
 def is_https(request: Request) -> bool:
-    """Whether the browser speaks TLS, to this server or to the one in front. A false header can
-    only lock its sender out.
+    """Return whether the browser speaks TLS, to this server or to the one in front.
+
+    A false header can only lock its sender out.
     """
     return "https" in (
         request.url.scheme,
@@ -322,19 +329,19 @@ def is_https(request: Request) -> bool:
 
 
 def server_address(request: Request) -> str:
-    """The address of this server, as the browser knows it."""
+    """Return the address of this server, as the browser knows it."""
     host = request.headers.get("host", "")
     known = re.fullmatch(r"[A-Za-z0-9.\-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?", host)
     return f"{'https' if is_https(request) else 'http'}://{host if known else 'this-server'}"
 
 
 def read_session_id(request: Request) -> str | None:
-    """What the cookie says."""
+    """Return the session's id from the cookie."""
     return request.cookies.get(_cookie_name(request))
 
 
 def give_session(response: Response, request: Request, name: str) -> None:
-    """Set the cookie."""
+    """Set the session's cookie."""
     response.set_cookie(
         _cookie_name(request),
         name,
@@ -346,7 +353,7 @@ def give_session(response: Response, request: Request, name: str) -> None:
 
 
 def take_session(response: Response, request: Request) -> None:
-    """Remove the cookie."""
+    """Remove the session's cookie."""
     response.delete_cookie(
         _cookie_name(request), path="/", httponly=True, samesite="strict", secure=is_https(request)
     )

@@ -53,7 +53,7 @@ class Limits:
 
 
 class TooMany(PrivetError):
-    """More requests than allowed. Carries the seconds to wait."""
+    """There were more requests than allowed. Carries the seconds to wait."""
 
     def __init__(self, detail: str, wait: float = 1.0) -> None:
         self.wait = wait
@@ -89,8 +89,10 @@ class Rates:
             self._buckets[name] = (tokens - 1, now)
 
     def pay(self, name: str, tokens: float) -> None:
-        """Take more tokens for what turned out to be large, whether they are there or not: they
-        must flow in before the next request.
+        """Take more tokens for a request that turned out to be large, whether they are there or
+        not.
+
+        They must flow in before the next request.
         """
         with self._lock:
             there, at = self._buckets.get(name, (self._burst, time.monotonic()))
@@ -98,7 +100,7 @@ class Rates:
 
 
 def round_up_delay(seconds: float, first_step: float) -> float:
-    """The next of the steps at which answers leave."""
+    """Return the next of the steps at which answers leave."""
     if first_step <= 0:
         return seconds
     step = first_step
@@ -111,8 +113,9 @@ def round_up_delay(seconds: float, first_step: float) -> float:
 
 
 class MemoryGate:
-    """So many bytes, taken in the order of arrival. One that needs more than all of it gets all of
-    it, alone.
+    """So many bytes, taken in the order of arrival.
+
+    One that needs more than all of it gets all of it, alone.
     """
 
     def __init__(self, size: int) -> None:

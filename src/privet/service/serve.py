@@ -1,4 +1,4 @@
-"""Running the service."""
+"""Run the service."""
 
 from __future__ import annotations
 

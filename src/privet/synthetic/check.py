@@ -33,9 +33,7 @@ SYNTHETIC = "trained on the synthetic rows"
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """The shares of each (value, class) of one attribute, in the synthetic rows and, noisy, in the
-    held-out ones.
-    """
+    """The shares of each (value, class) of an attribute, in synthetic and (noisy) held-out rows."""
 
     name: str
     synthetic: Floats
@@ -45,23 +43,25 @@ class Marginal:
 
     @property
     def distance(self) -> float:
-        """The share of rows that would have to change (total variation), as far as the noise lets
-        it be seen.
+        """The share of rows that would have to change (total variation), as far as the noise shows
+        it.
         """
         return min(float(np.abs(self.synthetic - self.held_out).sum()) / 2, 1.0)
 
     @property
     def floor(self) -> float:
-        """The distance that noise alone would show between equal tables, about: Laplace noise is
-        deviation/sqrt(2) in size on average.
+        """The approximate distance that noise alone would show between equal tables.
+
+        Laplace noise is deviation/sqrt(2) in size on average.
         """
         return self.deviation / math.sqrt(2) * self.synthetic.size / 2
 
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """What was found, and its cost for one row of the held-out table, as asked and for its declared
-    neighbours.
+    """The result of a comparison, and its cost for one row of the held-out table.
+
+    The cost is given as asked and for the declared neighbours.
     """
 
     schema: Schema
@@ -149,7 +149,7 @@ MOST_PANELS = 24
 
 
 def draw_check(check: Check) -> Figure:
-    """A panel for each attribute."""
+    """Draw a panel for each attribute."""
     worst = sorted(check.marginals, key=lambda one: one.floor - one.distance)[:MOST_PANELS]
     drawn = [one for one in check.marginals if one in worst]
     n_classes = check.schema.n_classes

@@ -34,12 +34,12 @@ SUFFIXES = (".parquet", ".csv")
 
 
 def card_path(path: Path) -> Path:
-    """Where the card of a table lies."""
+    """Return the path of the card of a table."""
     return path.with_name(path.name + ".card.md")
 
 
 def check_suffix(path: Path) -> None:
-    """Raise unless the name tells a kind of file that can be written."""
+    """Raise unless the file name has the suffix of a kind that can be written."""
     if path.suffix.lower() not in SUFFIXES:
         raise ParameterError(
             f"a synthetic table is written to a .parquet or .csv file, got {path.name}"
@@ -60,7 +60,7 @@ def check_file(path: Path, schema: Schema) -> None:
 
 
 def write_table(table: SyntheticTable, path: Path) -> None:
-    """Write the table, whole or not at all, and its card."""
+    """Write the table and its card, atomically."""
     check_file(path, table.schema)
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     beside = card_path(path)
@@ -126,13 +126,13 @@ MAX_LISTED = 100
 
 
 def render_table_card(table: SyntheticTable, *, html: bool = False) -> str:
-    """What an officer wants to know about a synthetic table."""
+    """Write the card of a synthetic table, for a data-protection officer."""
     write = render_html_page if html else render_markdown
     return write(f"{_TITLE} for {table.schema.target}", _card_blocks(table))
 
 
 def render_check_report(check: Check, *, html: bool = False) -> str:
-    """How near a synthetic table is to the held-out rows, and what it cost to see that."""
+    """Report how near a synthetic table is to the held-out rows, and what the comparison cost."""
     write = render_html_page if html else render_markdown
     return write(f"{_REPORT} for {check.schema.target}", _report_blocks(check))
 

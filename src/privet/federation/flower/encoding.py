@@ -68,7 +68,9 @@ class Encoding:
         return self.limit // 2
 
     def check_noise(self, scale: Fraction, entries: int) -> None:
-        """Refuse noise that would not fit. Public: depends on the question only.
+        """Raise for noise that would not fit.
+
+        This is public: it depends on the query only.
 
         A share X - Y is beyond m only if X or Y is, and each is at most geometric: 2 exp(-m/scale)
         for each of the entries.
@@ -81,20 +83,21 @@ class Encoding:
             )
 
     def clip(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Numbers beyond the range become its ends: on numbers that are noisy already, so nothing
-        more is told.
+        """Clip numbers to the range.
+
+        The numbers are noisy already, so nothing more is told.
         """
         return np.clip(values, -self.limit, self.limit)
 
     def encode(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """The vector that a Flower client returns."""
+        """Return the vector that a Flower client returns."""
         if values.size and (values.min() < -self.limit or values.max() > self.limit):
             # and not which number was not
             raise ParameterError(f"numbers for the secure sum must be within +-{self.limit}")
         return values.astype(np.float64)
 
     def decode(self, means: npt.NDArray[np.float64], contributions: int) -> npt.NDArray[np.int64]:
-        """The sum of the contributions, from their mean."""
+        """Return the sum of the contributions, from their mean."""
         if not 1 <= contributions <= self.parties:
             raise ParameterError(
                 f"contributions must be from 1 to {self.parties}, got {contributions!r}"
@@ -114,7 +117,7 @@ class Encoding:
 
 
 def flatten_tables(tables: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """One vector for all tables."""
+    """Flatten all tables into one vector."""
     return np.concatenate([table.reshape(-1) for table in tables])
 
 
@@ -124,8 +127,9 @@ def flatten_tables(tables: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.in
 def expand(
     seed: bytes, num_range: int, dimensions_list: list[tuple[int, ...]]
 ) -> list[npt.NDArray[np.int64]]:
-    """Arrays of these shapes with uniform entries below ``num_range``, a power of two: the bits of
-    SHAKE-256 of the seed.
+    """Expand a seed into arrays of these shapes with uniform entries below ``num_range``.
+
+    ``num_range`` is a power of two. The entries are the bits of SHAKE-256 of the seed.
     """
     if num_range & (num_range - 1) or not 2 <= num_range <= 1 << 62:
         raise ValueError(f"num_range must be a power of two up to 2**62, got {num_range!r}")

@@ -46,7 +46,7 @@ OVERHEAD = _HEAD + _TAG
 
 
 class Sealer:
-    """Seals and opens what belongs to one outsourced table, and counts how often."""
+    """Seal and open what belongs to one outsourced table, and count how often."""
 
     def __init__(self, ring: KeyRing, table: str) -> None:
         need_cryptography()
@@ -71,7 +71,10 @@ class Sealer:
         )
 
     def open(self, purpose: Purpose, place: Sequence[Part], sealed: bytes) -> bytes:
-        """Decrypt what was sealed for this place. One error for everything that can be wrong."""
+        """Decrypt what was sealed for this place.
+
+        There is one error for everything that can be wrong.
+        """
         from cryptography.exceptions import InvalidTag
 
         key = self._by_id.get(sealed[1 : 1 + ID_BYTES])
@@ -87,7 +90,7 @@ class Sealer:
             raise SealError from None
 
     def is_current(self, sealed: bytes) -> bool:
-        """Whether the current key sealed it."""
+        """Return whether the current key sealed it."""
         return sealed[1 : 1 + ID_BYTES] == self._ring.current.id
 
     def _cipher(self, key: Key, purpose: Purpose) -> AESGCM:
@@ -118,19 +121,22 @@ SealedPlace = tuple[int, bool, list[CellText], list[list[int | CellText]]]
 def place_of(
     gid: int, pruning: bool, cells: Sequence[CellText], entries: Iterable[SequenceEntry]
 ) -> SealedPlace:
-    """What the number of a row is bound to: its group with all entries, its mark and its cells."""
+    """Return what the number of a row is bound to: its group with all entries, its mark and its
+    cells.
+    """
     ordered = sorted(entries, key=lambda entry: entry[0])
     return gid, bool(pruning), list(cells), [[seq, value] for seq, value in ordered]
 
 
 def seal_sequence(sealer: Sealer, seq: int, place: SealedPlace) -> bytes:
-    """ESEQ of one row."""
+    """Seal the sequence number (ESEQ) of one row."""
     return sealer.seal("sequence", place, seq.to_bytes(_BYTES, "big"))
 
 
 def open_true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> SequenceEntry:
-    """The row's own entry out of its group's. :class:`SealError` unless everything is as it was
-    sealed.
+    """Return the row's own entry out of its group's.
+
+    Raises :class:`SealError` unless everything is as it was sealed.
     """
     seq = int.from_bytes(sealer.open("sequence", place, eseq), "big")
     found = [value for number, value in place[3] if number == seq]
@@ -143,17 +149,18 @@ def open_true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> Sequence
 
 
 def seal_anatomy(sealer: Sealer, anatomy: Anatomy) -> bytes:
-    """The owner's seal on a description."""
+    """Return the owner's seal on a description."""
     return sealer.seal("anatomy", sealed_content(anatomy), b"")
 
 
 def check_anatomy(sealer: Sealer, anatomy: Anatomy, seal: bytes) -> None:
-    """Raise :class:`~privet.errors.SealError` unless a holder of the key sealed exactly this
-    description.
+    """Raise unless a holder of the key sealed exactly this description.
+
+    The error is :class:`~privet.errors.SealError`.
     """
     sealer.open("anatomy", sealed_content(anatomy), seal)
 
 
 def sealed_content(anatomy: Anatomy) -> tuple[str]:
-    """What is sealed: all of it, in its order."""
+    """Return what is sealed: all of it, in its order."""
     return (json.dumps(anatomy.to_json()),)

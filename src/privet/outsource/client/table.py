@@ -27,7 +27,10 @@ OWNERS = "/sealed/anatomy"
 
 @dataclass(frozen=True)
 class TreeSummary:
-    """A base tree at the server. ``changed``: rows added or removed since it was grown."""
+    """A base tree at the server.
+
+    ``changed``: rows added or removed since it was grown.
+    """
 
     id: str
     made: str
@@ -62,7 +65,7 @@ class CandidateRow:
 
     @property
     def place(self) -> SealedPlace:
-        """What its sealed number must be bound to."""
+        """Return what its sealed number must be bound to."""
         return place_of(self.gid, self.pruning, self.cells, self.candidates)
 
 
@@ -76,8 +79,9 @@ class TablePage:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where rows end in a base tree: leaves, the base tree's classes, and the sealed sub-trees
-    (None: to be fetched).
+    """Where rows end in a base tree: leaves, classes, and the sealed sub-trees.
+
+    The classes are the base tree's. A sub-tree that is None has to be fetched.
     """
 
     leaves: list[int]
@@ -142,7 +146,7 @@ class OutsourcedTable:
         self.close()
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         self.link.close()
 
     @property
@@ -175,8 +179,9 @@ class OutsourcedTable:
     # -- what there is -----------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """What the server says of itself, with an :class:`Anatomy` and :class:`TreeSummary` objects
-        (newest first) in it.
+        """Return what the server says of itself.
+
+        In it are an :class:`Anatomy` and :class:`TreeSummary` objects (newest first).
         """
         told = self.link.get("/about")
         with _looking():
@@ -188,7 +193,7 @@ class OutsourcedTable:
         return {**whole, "anatomy": Anatomy.from_json(told.get("anatomy")), "trees": listed}
 
     def newest_tree(self) -> TreeSummary:
-        """The base tree that was grown last."""
+        """Return the base tree that was grown last."""
         trees = self.about()["trees"]
         if not trees:
             raise OutsourceError(
@@ -197,7 +202,7 @@ class OutsourcedTable:
         return trees[0]  # type: ignore[no-any-return]
 
     def rows(self) -> Iterator[TablePage]:
-        """All rows, page by page."""
+        """Return all rows, page by page."""
         return self._pages("/rows")
 
     # -- base trees --------------------------------------------------------------------------------
@@ -217,7 +222,7 @@ class OutsourcedTable:
         self.link.delete(f"/trees/{tree}")
 
     def details(self, tree: str) -> TreeDetails:
-        """The leaves of a base tree."""
+        """Return the leaves of a base tree."""
         told = self.link.get(f"/trees/{tree}")
         with _looking():
             sizes = {_check_natural(leaf): _check_natural(rows) for leaf, rows in told["sizes"]}
@@ -230,13 +235,16 @@ class OutsourcedTable:
             )
 
     def classify(self, tree: str, rows: Sequence[Sequence[CellText]]) -> list[str]:
-        """The base tree's classes."""
+        """Return the base tree's classes."""
         told = self._post(f"/trees/{tree}/predictions", {"rows": rows})
         with _looking():
             return _check_classes(self.anatomy, told["classes"], len(rows))
 
     def reach(self, tree: str, rows: Sequence[Sequence[CellText]]) -> Reached:
-        """Where rows end in the base tree. Sends what identifies them, never a sensitive value."""
+        """Return where rows end in the base tree.
+
+        Sends what identifies them, never a sensitive value.
+        """
         told = self._post(f"/trees/{tree}/leaves", {"rows": rows})
         with _looking():
             leaves = [_check_natural(leaf) for leaf in told["leaves"]]
@@ -250,17 +258,17 @@ class OutsourcedTable:
             )
 
     def leaf_rows(self, tree: str, leaf: int) -> Iterator[TablePage]:
-        """The rows of one leaf, page by page."""
+        """Return the rows of one leaf, page by page."""
         return self._pages(f"/trees/{tree}/leaves/{leaf}/rows")
 
     # -- what is sealed ----------------------------------------------------------------------------
 
     def subtree_place(self, tree: str, leaf: int) -> str:
-        """Where the sub-tree of a leaf is."""
+        """Return where the sub-tree of a leaf is."""
         return f"/trees/{tree}/leaves/{leaf}/subtree"
 
     def fetch(self, place: str) -> tuple[int, bytes]:
-        """The version and bytes of something sealed."""
+        """Fetch the version and bytes of a sealed object."""
         told = self.link.get(place)
         with _looking():
             return _check_natural(told["version"]), _decode_base64(told["sealed"])
@@ -268,7 +276,7 @@ class OutsourcedTable:
     def store(
         self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None
     ) -> None:
-        """Leave something sealed.
+        """Store a sealed object.
 
         :class:`Conflict` where another version of it is there than the one to be replaced, or the
         table is of another version than the one that it was learnt from.
@@ -281,7 +289,7 @@ class OutsourcedTable:
         )
 
     def pending(self) -> list[tuple[int, bytes]]:
-        """The sealed rows that wait for a group."""
+        """Return the sealed rows that wait for a group."""
         found: list[tuple[int, bytes]] = []
         after: int | None = 0
         while after is not None:
@@ -295,14 +303,18 @@ class OutsourcedTable:
         return found
 
     def change(self, version: int, **changes: list[Any]) -> None:
-        """Change the table in one step. :class:`Conflict` where it is of another version by now."""
+        """Change the table in one step.
+
+        Raises :class:`Conflict` where it is of another version by now.
+        """
         # The name lets the server tell a change that is sent again, because its answer was lost,
         # from a new one.
         self._post("/changes", {"id": secrets.token_hex(16), "version": version, **changes})
 
     def change_any(self, **changes: list[Any]) -> None:
-        """Change the table, whatever version it is of by now: for what does not depend on the
-        rest.
+        """Change the table, whatever version it is of by now.
+
+        This is for changes that do not depend on the rest.
         """
         retry_step(lambda: self.change(self.about()["version"], **changes))
 
@@ -402,7 +414,7 @@ def _decode_base64(text: str) -> bytes:
 
 
 def encode_base64(data: bytes) -> str:
-    """Bytes as they are sent."""
+    """Encode bytes as they are sent."""
     return base64.b64encode(data).decode()
 
 
@@ -413,8 +425,8 @@ _T = TypeVar("_T")
 
 
 def retry_step(step: Callable[[], _T]) -> _T:
-    """Do a step that reads the table and depends on what it read, from its beginning where the
-    table changed in between.
+    """Run a step that depends on what it read, again from its start where the table changed
+    meanwhile.
     """
     for _ in range(_STEP_TRIES):
         try:
@@ -429,7 +441,7 @@ def retry_step(step: Callable[[], _T]) -> _T:
 
 @dataclass(frozen=True)
 class Meter:
-    """A reading.
+    """A reading of what a client has spent.
 
     Args:
         requests, sent, received: exchanges with the server, and their bytes (heads and bodies).
@@ -449,12 +461,15 @@ class Meter:
     rows_held: int = 0
 
     def since(self, before: Meter) -> Meter:
-        """What was spent after another reading. The most rows that were held stay what they are."""
+        """Return what was spent after another reading.
+
+        The largest number of rows held stays what it is.
+        """
         spent = {name: value - getattr(before, name) for name, value in asdict(self).items()}
         return Meter(**(spent | {"rows_held": self.rows_held}))
 
     def each(self) -> dict[str, float]:
-        """What one prediction took, on average over all."""
+        """Return what one prediction took, on average over all."""
         return {
             name: getattr(self, name) / max(self.predictions, 1)
             for name in ("requests", "sent", "received", "sealed", "opened")

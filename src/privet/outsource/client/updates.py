@@ -50,13 +50,14 @@ class Flushed:
 
 
 def default_batch(l: int) -> int:  # noqa: E741
-    """How many rows wait before groups are made."""
+    """Return how many rows wait before groups are made."""
     return 20 * l
 
 
 def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flushed:
-    """Add rows, and make groups where ``batch`` or more wait. Every row must fit the schema;
-    otherwise none is added.
+    """Add rows, and make groups where ``batch`` or more wait.
+
+    Every row must fit the schema; otherwise none is added.
     """
     batch = check_integer("batch", default_batch(table.anatomy.l) if batch is None else batch, 1)
     people = _read_people(table, frame)
@@ -71,8 +72,9 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
 
 
 def flush(table: OutsourcedTable) -> Flushed:
-    """Make groups of the rows that wait, as many as can be made. A plan that was made before is
-    published first.
+    """Make groups of the rows that wait, as many as can be made.
+
+    A plan that was made before is published first.
     """
     done = _publish(table)
     for _ in range(-(-done.waiting // _SENT_AT_ONCE)):  # many rows are planned some at a time
@@ -127,8 +129,9 @@ def _publish_once(table: OutsourcedTable) -> Flushed:
 
 
 def delete(table: OutsourcedTable, frame: Any) -> int:
-    """Delete rows, each given in full. Reads the whole table once; removes all of them or, where
-    one is not there, none.
+    """Delete rows, each given in full.
+
+    Reads the whole table once; removes all of them or, where one is not there, none.
     """
     _publish(table)  # a row with a plan is missed by the others of its group
     wanted = Counter(_read_people(table, frame))
@@ -214,8 +217,9 @@ _shuffler = secrets.SystemRandom()
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """The numbers that a row will be published under, and how many rows its group has: it is
-    published whole or not at all.
+    """The numbers that a row will be published under, and how many rows its group has.
+
+    A group is published whole or not at all.
     """
 
     gid: int
@@ -226,8 +230,10 @@ class PlannedRow:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A row that waits. ``id`` stays with it however often it is sealed; ``number`` is the
-    server's, None before it is there.
+    """A row that waits for a group.
+
+    ``id`` stays with it however often it is sealed; ``number`` is the server's, None before it is
+    there.
     """
 
     person: Person
@@ -237,11 +243,11 @@ class Waiting:
 
     @classmethod
     def new(cls, person: Person) -> Waiting:
-        """A row that comes."""
+        """Make a new row that waits."""
         return cls(person, secrets.token_bytes(16))
 
     def sealed(self, table: OutsourcedTable) -> bytes:
-        """Its text, of the same length with a plan and without."""
+        """Return its sealed text, of the same length with a plan and without."""
         plan = self.plan or PlannedRow(0, 0, False, 0)
         flags = (_PLANNED if self.plan else 0) | (_PRUNING if plan.pruning else 0)
         text = _HEAD.pack(flags, self.id, plan.gid, plan.seq, plan.size) + _encode_json(self.person)
@@ -258,7 +264,10 @@ class Waiting:
 
 
 def read_waiting_rows(table: OutsourcedTable) -> list[Waiting]:
-    """All rows that wait. :class:`SealError` if one is there twice, or not as it was sealed."""
+    """Read all rows that wait.
+
+    Raises :class:`SealError` if one is there twice, or not as it was sealed.
+    """
     rows = [_open_waiting_row(table, number, sealed) for number, sealed in table.pending()]
     table.holds(len(rows))
     if len({row.id for row in rows}) < len(rows):
@@ -267,7 +276,7 @@ def read_waiting_rows(table: OutsourcedTable) -> list[Waiting]:
 
 
 def plan_rows(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> list[Waiting]:
-    """The rows in a new order, those with a group (-1: none) with a plan."""
+    """Put the rows in a new order, and give a plan to those with a group (-1: none)."""
     sizes = Counter(numbers.gid.tolist())
     lines = zip(numbers.gid.tolist(), numbers.seq.tolist(), numbers.pruning.tolist(), strict=True)
     plans = iter([(gid, seq, mark, sizes[gid]) for gid, seq, mark in lines])
@@ -280,13 +289,14 @@ def plan_rows(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> li
 
 
 def sample_rows(rows: list[Waiting], n_rows: int) -> list[Waiting]:
-    """So many of the rows, drawn at random; all where there are no more."""
+    """Draw so many of the rows at random; all where there are no more."""
     return rows if len(rows) <= n_rows else _shuffler.sample(rows, n_rows)
 
 
 def check_groups_complete(plans: list[PlannedRow]) -> None:
-    """Raise unless every group is there as a whole: of a part of one, somebody could be told from
-    their value.
+    """Raise unless every group is there as a whole.
+
+    From a part of one, somebody could be told from their value.
     """
     there = Counter(plan.gid for plan in plans)
     if any(there[plan.gid] != plan.size for plan in plans):

@@ -1,4 +1,7 @@
-"""The routes. Everything under ``/v1`` is for clients' programs, with a token."""
+"""Define the routes.
+
+Everything under ``/v1`` is for clients' programs, with a token.
+"""
 
 # No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
 # annotations as they are.
@@ -55,7 +58,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(state: ServerState, limits: ServerLimits | None = None) -> FastAPI:
-    """The server of a home. Opens its store."""
+    """Make the server of a folder, and open its store."""
     handlers = ServerHandlers(state, limits)
 
     @asynccontextmanager

@@ -33,7 +33,10 @@ from privet.service.admission import Admission
 
 
 class ServerHandlers:
-    """What clients ask for. Several threads may use it at once; trees grow one at a time."""
+    """Handle what clients ask for.
+
+    Several threads may use it at once; trees grow one at a time.
+    """
 
     def __init__(self, state: ServerState, limits: ServerLimits | None = None) -> None:
         self.limits = limits or ServerLimits()
@@ -42,16 +45,16 @@ class ServerHandlers:
         self._grower = ThreadPoolExecutor(1, thread_name_prefix="grower")
 
     def close(self) -> None:
-        """Let go of the store, after the tree that is growing."""
+        """Close the store, after the tree that is growing."""
         self._grower.shutdown(wait=True, cancel_futures=True)
         self.store.close()
 
     def admit(self, token: str | None, address: str) -> str:
-        """The client of a token."""
+        """Return the client of a token."""
         return self._admission.admit(token, address)
 
     def about(self) -> Json:
-        """What is public about the table, and what there is."""
+        """Return what is public about the table, and what there is."""
         facts, trees = self.store.about()
         return {
             "anatomy": self.store.anatomy.to_json(),
@@ -81,7 +84,7 @@ class ServerHandlers:
         return self._grower.submit(lambda: grow_tree(self.store, settings, room).to_json())
 
     def tree(self, name: str) -> Json:
-        """A tree, and what there is to say about its leaves."""
+        """Return a tree, and the facts about its leaves."""
         facts = self.store.leaf_facts(name)
         return {
             **facts.summary.to_json(),
@@ -91,14 +94,12 @@ class ServerHandlers:
         }
 
     def predict(self, name: str, rows: Sequence[Sequence[Any]]) -> Json:
-        """The classes that a tree gives to rows."""
+        """Return the classes that a tree gives to rows."""
         tree = self.store.tree(name)
         return {"classes": self._classes(tree, self._reached(tree, rows))}
 
     def leaves(self, name: str, rows: Sequence[Sequence[Any]]) -> Json:
-        """The leaf that each row reaches, its class there, and the sealed sub-trees of these
-        leaves.
-        """
+        """Return the leaf that each row reaches, its class there, and the sealed sub-trees."""
         tree = self.store.tree(name, looked_up=False)
         reached = self._reached(tree, rows)
         subtrees = self.store.subtrees(name, np.unique(reached).tolist(), self.limits.inline)
@@ -128,7 +129,7 @@ class ServerHandlers:
     # -- rows --------------------------------------------------------------------------------------
 
     def rows(self, asked: requests.Slice, leaf: tuple[str, int] | None = None) -> Json:
-        """Rows with their candidates, of the whole table or of a leaf."""
+        """Return rows with their candidates, of the whole table or of a leaf."""
         return _page_to(
             self.store.page(
                 asked.after, min(asked.limit, self.limits.rows), self.limits.page_values, leaf
@@ -138,7 +139,7 @@ class ServerHandlers:
     # -- what is sealed ----------------------------------------------------------------------------
 
     def subtree(self, name: str, leaf: int) -> Json:
-        """The sealed sub-tree of a leaf."""
+        """Return the sealed sub-tree of a leaf."""
         return _sealed_to(self.store.subtree(name, leaf))
 
     def put_subtree(self, name: str, leaf: int, sealing: requests.Sealing) -> Json:
@@ -150,7 +151,7 @@ class ServerHandlers:
         }
 
     def sealed(self, name: str) -> Json:
-        """A sealed object."""
+        """Return a sealed object."""
         return _sealed_to(self.store.sealed(name))
 
     def put_sealed(self, name: str, sealing: requests.Sealing) -> Json:
@@ -168,7 +169,7 @@ class ServerHandlers:
         return body
 
     def pending(self, asked: requests.PendingSlice) -> Json:
-        """Sealed rows that wait for a group."""
+        """Return sealed rows that wait for a group."""
         found, following = self.store.pending(asked.after, asked.limit)
         return {
             "pending": [[number, encode_base64(body)] for number, body in found],

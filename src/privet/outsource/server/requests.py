@@ -112,7 +112,7 @@ class Changes(Strict):
 
 
 def decode_base64(where: str, text: str) -> bytes:
-    """The bytes of a text in base64."""
+    """Decode a text in base64."""
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -120,7 +120,7 @@ def decode_base64(where: str, text: str) -> bytes:
 
 
 def encode_base64(body: bytes) -> str:
-    """Bytes as text in base64."""
+    """Encode bytes as text in base64."""
     return base64.b64encode(body).decode("ascii")
 
 

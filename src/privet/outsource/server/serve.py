@@ -1,4 +1,4 @@
-"""Running the server."""
+"""Run the server."""
 
 from __future__ import annotations
 

@@ -32,8 +32,9 @@ class ServerState:
         return f"ServerState({str(self.path)!r})"
 
     def store(self) -> Store:
-        """Open the store. A DuckDB file is one process's at a time; the accounts can be changed
-        meanwhile.
+        """Open the store.
+
+        A DuckDB file is one process's at a time; the accounts can be changed meanwhile.
         """
         return open_store(self.path / _STORE if self.place == _STORE else self.place)
 
@@ -41,7 +42,7 @@ class ServerState:
     def make(
         cls, path: str | PathLike[str], folder: str | PathLike[str], store: str | None = None
     ) -> ServerState:
-        """A new home for the table of an owner's folder, as a whole or not at all.
+        """Make a new folder for the table of an owner, as a whole or not at all.
 
         ``store`` is a postgresql:// URL, with ``schema=`` where several share a database; by
         default the store is a file in the home.
@@ -78,7 +79,10 @@ class ServerState:
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> ServerState:
-        """A home that was made before. Its store is not opened yet."""
+        """Open a folder that was made before.
+
+        Its store is not opened yet.
+        """
         home = Path(path)
         try:
             config = json.loads((home / _CONFIG).read_text(encoding="utf-8"))

@@ -39,8 +39,9 @@ def apply(
     change: Change,
     room: StoreLimits,
 ) -> Changed:
-    """Check a change and apply it, within a transaction that an error undoes. ``trees`` are all
-    that there are, by number.
+    """Check a change and apply it, within a transaction that an error undoes.
+
+    ``trees`` are all that there are, by number.
     """
     if (done := _find_earlier_answer(session, change)) is not None:
         return done

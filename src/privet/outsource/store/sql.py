@@ -1,4 +1,4 @@
-"""What the stores share: everything but how a database is reached."""
+"""Share everything among the stores but how a database is reached."""
 
 from __future__ import annotations
 
@@ -61,22 +61,23 @@ class SqlStore(ABC):
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Transaction]:
-        """A transaction that sees one moment."""
+        """Open a transaction that sees one moment."""
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Transaction]:
-        """A transaction in which nobody else writes. Durable when it is left; undone where it is
-        left by an error.
+        """Open a transaction in which nobody else writes.
+
+        It is durable when it is left, and undone where it is left by an error.
         """
 
     def glance(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The answer to one statement."""
+        """Return the answer to one statement."""
         with self.reading() as session:
             return session.rows(sql, values)
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
     def about(self) -> tuple[Facts, list[Summary]]:
         with self.reading() as session:

@@ -1,4 +1,4 @@
-"""Accuracy over epsilon: a dot per learner and epsilon, with whiskers over repeated runs."""
+"""Draw accuracy over epsilon: a dot per learner and epsilon, with whiskers over repeated runs."""
 
 from __future__ import annotations
 

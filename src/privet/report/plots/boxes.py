@@ -39,7 +39,7 @@ def draw_boxes(
     caption: str = "",
     level: tuple[float, str] | None = None,
 ) -> Figure:
-    """Box plots by place and series, both in the order in which they first come.
+    """Draw box plots by place and series, both in the order in which they first come.
 
     Args:
         runs: place, series and value of every run. A place may have line breaks.
@@ -188,9 +188,7 @@ _PANEL_KEY, _PANEL_CAPTION, _PANEL_HANDLE_LENGTH = 9.0, 8.0, 0.85
 
 @dataclass(frozen=True)
 class Panel:
-    """The runs of the boxes, and of each line, which has a name. Where there is no box there may be
-    lines alone.
-    """
+    """The runs of the boxes, and of each named line. A panel may have lines and no boxes."""
 
     boxes: Sequence[PanelRun]
     lines: Mapping[str, Sequence[PanelRun]]
@@ -206,7 +204,7 @@ def draw_box_panels(
     caption: str = "",
     level: tuple[float, str] | None = None,
 ) -> Figure:
-    """A panel of boxes for each method, and lines of means to compare them with.
+    """Draw a panel of boxes for each method, with lines of means to compare them with.
 
     Args:
         panels: what stands above each, and its runs.

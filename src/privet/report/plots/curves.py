@@ -1,5 +1,6 @@
-"""Curves of anything: the mean of repeated runs over a parameter, with whiskers of a standard
-error, in one panel or several.
+"""Draw curves: the mean of repeated runs over a parameter, in one panel or several.
+
+Whiskers are one standard error.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def draw_curves(
     caption: str = "",
     columns: int = 2,
 ) -> Figure:
-    """A panel for each group of runs, with a curve for each series.
+    """Draw a panel for each group of runs, with a curve for each series.
 
     The values of the parameter stand at equal distances, in order; an infinite one, which means no
     noise, stands at the right end. Series keep their colour in all panels, and stand a little
@@ -82,7 +83,10 @@ def draw_curves(
 
 
 def draw_lines(axes: Axes, runs: Sequence[CurveRun], series: Sequence[str]) -> None:
-    """One panel. A series has the colour, the marker and the dash of its place in ``series``."""
+    """Draw one panel.
+
+    A series has the colour, the marker and the dash of its place in ``series``.
+    """
     values = sorted({float(value) for _, value, _ in runs})
     for number, name in enumerate(series):
         mine = {
@@ -111,9 +115,7 @@ def draw_lines(axes: Axes, runs: Sequence[CurveRun], series: Sequence[str]) -> N
 
 
 def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> None:
-    """What each line means, under a title, above all panels of a figure that is so many inches
-    wide.
-    """
+    """Add a legend under a title, above all panels of a figure that is so many inches wide."""
     key = [_make_legend_handle(number, name) for number, name in enumerate(series)]
     side_by_side = max(
         1,
@@ -141,7 +143,7 @@ def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> 
 
 
 def add_caption(figure: Figure, caption: str, width: float) -> None:
-    """Small letters below all panels, if there is anything to say."""
+    """Add small letters below all panels, if there is anything to say."""
     if caption:
         told = "\n".join(wrap_text(caption, width, _CAPTION))
         figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)

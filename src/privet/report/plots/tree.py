@@ -173,8 +173,9 @@ HEIGHT = 0.22
 
 
 class Chips:
-    """How a leaf is drawn that says a class and nothing else. What is not drawn is an outline with
-    its number of leaves.
+    """How to draw a leaf that names a class and nothing else.
+
+    What is not drawn is an outline with its number of leaves.
     """
 
     pitch = 0.32
@@ -189,12 +190,12 @@ class Chips:
         self.notes = [" ".join(said)]
 
     def width(self, placed: Placed) -> float:
-        """Of the chip."""
+        """Return the width of the chip."""
         size = SMALL if placed.cut else TEXT
         return text_width(self._says(placed), size, bold=not placed.cut) + 2 * BOX_PADDING
 
     def draw(self, axes: Axes, placed: Placed, x: float, y: float) -> None:
-        """One chip, from ``x`` on and amid ``y``."""
+        """Draw one chip, starting at ``x`` and centred at ``y``."""
         from matplotlib.patches import FancyBboxPatch
 
         colour = FILLS[int(self._tree.counts[placed.node].argmax()) % len(FILLS)][0]

@@ -66,7 +66,7 @@ class AnalystBudget:
 
 @dataclass(frozen=True)
 class AnalystView:
-    """All that an analyst's page shows."""
+    """Everything that an analyst's page shows."""
 
     name: str
     purses: Sequence[AnalystBudget]
@@ -83,7 +83,10 @@ class AnalystView:
 def analyst_view(
     state: ServiceState, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
 ) -> AnalystView:
-    """An analyst's page as of now. ``address`` is where programs connect to."""
+    """Make an analyst's page as of now.
+
+    ``address`` is where programs connect to.
+    """
     ledger = state.ledger
     served = {dataset.name: dataset for dataset in state.accounts.datasets()}
     grants = [grant for grant in state.accounts.grants(analyst) if grant.dataset in served]
@@ -211,8 +214,9 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class PlanForm:
-    """As the form says it: texts, so that what was typed can be shown again. ``price`` is in
-    ``unit``, each, for one row.
+    """A plan as the form says it: texts, so that what was typed can be shown again.
+
+    ``price`` is in ``unit``, each, for one row.
     """
 
     dataset: str = ""
@@ -222,7 +226,7 @@ class PlanForm:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> PlanForm | None:
-        """From the query of an address, if it has one."""
+        """Read a plan from the query of an address, if it has one."""
         if not query.get("plan"):
             return None
         unit = query.get("unit", "epsilon")
@@ -254,7 +258,10 @@ class PlanCost:
 
 
 def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> PlanCost:
-    """The cost of a plan. ``most`` is how many such questions could be asked."""
+    """Estimate the cost of a plan.
+
+    ``most`` is how many such queries could be asked.
+    """
     count = (
         int(plan.questions)
         if plan.questions.isascii() and plan.questions.isdigit() and len(plan.questions) < 8

@@ -33,7 +33,7 @@ class Filter:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Filter:
-        """From the query of an address."""
+        """Read a filter from the query of an address."""
         told = {
             name: query.get(name, "").strip()
             for name in ("dataset", "analyst", "text", "since", "until", "state")
@@ -54,7 +54,7 @@ class Filter:
         return replace(self, page=1) != Filter()
 
     def query(self, page: int) -> str:
-        """The query of an address that shows this page."""
+        """Return the query of an address that shows this page."""
         told = {
             name: value
             for name, value in asdict(replace(self, page=page)).items()
@@ -63,7 +63,7 @@ class Filter:
         return f"?{urlencode(told)}" if told else "?"
 
     def fits(self, entry: Entry, unanswered: Collection[int]) -> bool:
-        """Whether a charge is shown."""
+        """Return whether a charge is shown."""
         day = entry.time[:10]
         return (
             self.dataset in ("", entry.dataset)
@@ -77,8 +77,9 @@ class Filter:
 
 @dataclass(frozen=True)
 class Listing:
-    """One page of charges. ``total`` is what all that are found cost, where they are about one data
-    set.
+    """One page of charges.
+
+    ``total`` is what all that match cost, where they are about one data set.
     """
 
     filter: Filter
@@ -102,7 +103,7 @@ class Listing:
 
 
 def make_listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
-    """The page that a filter asks for; the last one where it asks for more."""
+    """Make the page that a filter asks for; the last one where it asks for more."""
     found = (
         [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)]
         if wanted.is_set
@@ -124,8 +125,9 @@ def make_listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: 
 
 
 class Charges:
-    """All charges of a ledger, read again only when something was spent: a long ledger takes a
-    second to read.
+    """All charges of a ledger, read again only when something was spent.
+
+    A long ledger takes a second to read.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -135,7 +137,7 @@ class Charges:
         self._entries: list[Entry] = []
 
     def entries(self) -> Sequence[Entry]:
-        """The charges, oldest first."""
+        """Return the charges, oldest first."""
         with self._lock:
             spent = [(dataset, self._ledger.spent(dataset)) for dataset in self._ledger.datasets()]
             if spent != self._spent:
@@ -167,8 +169,10 @@ def _check_day(name: str, text: str) -> None:
 
 @dataclass(frozen=True)
 class OpenReservation:
-    """An open reservation. ``expires`` is when it ends if nobody uses it, and ``cancel`` is what
-    the reader of the page types to end it now.
+    """An open reservation.
+
+    ``expires`` is when it ends if nobody uses it, and ``cancel`` is what the reader of the page
+    types to end it now.
     """
 
     reservation: Reservation
@@ -177,7 +181,7 @@ class OpenReservation:
 
 
 def list_open_reservations(ledger: Ledger, analyst: str | None = None) -> list[OpenReservation]:
-    """What is set aside now, newest first: of one analyst, as they may see it, or of all."""
+    """List what is set aside now, newest first: of one analyst, as they may see it, or of all."""
     ledger.expire()  # what is idle is free for the next charge, and is shown so
     listed: Sequence[Reservation] = ledger.reservations(analyst=analyst, open_only=True)
     return [

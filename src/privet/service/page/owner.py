@@ -48,7 +48,7 @@ class AnalystShare:
 
 @dataclass(frozen=True)
 class Account:
-    """A data set's budget. No cap: nothing can be asked yet."""
+    """A data set's budget. Without a cap, nothing can be asked yet."""
 
     name: str
     served: bool
@@ -64,7 +64,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Verification:
-    """What the last look at the whole ledger found; nothing where it is what it was."""
+    """What the last verification of the whole ledger found; empty where nothing was changed."""
 
     at: datetime
     found: Sequence[str] = ()
@@ -72,13 +72,13 @@ class Verification:
 
     @classmethod
     def now(cls, state: ServiceState) -> Verification:
-        """Look at the whole ledger."""
+        """Verify the whole ledger."""
         return cls(datetime.now(UTC), verify(state.ledger, state.witness), by_hand=True)
 
 
 @dataclass(frozen=True)
 class OwnerView:
-    """All that the owner's page shows."""
+    """Everything that the owner's page shows."""
 
     accounts: Sequence[Account]
     asides: Sequence[OpenReservation]
@@ -93,7 +93,7 @@ class OwnerView:
 def owner_view(
     state: ServiceState, charges: Charges, wanted: Filter, verification: Verification
 ) -> OwnerView:
-    """The owner's page as of now."""
+    """Make the owner's page as of now."""
     ledger, entries, unanswered = state.ledger, charges.entries(), state.ledger.unanswered()
     asides = list_open_reservations(ledger)
     by_dataset: dict[str, list[Entry]] = defaultdict(list)
@@ -217,7 +217,7 @@ class Chart:
 
 
 def make_chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) -> Chart | None:
-    """The chart of one data set's charges, oldest first; None where there are none."""
+    """Make the chart of one data set's charges, oldest first; None where there are none."""
     if not entries:
         return None
     times = [datetime.fromisoformat(entry.time) for entry in entries]

@@ -106,7 +106,7 @@ Form = Annotated[dict[str, str], Depends(_read_form)]
 
 
 def routes(handlers: RequestHandlers) -> APIRouter:
-    """The page of a desk. It is made when the ledger has just been verified."""
+    """Make the routes of the page, when the ledger has just been verified."""
     router = APIRouter(route_class=_PageRoute, include_in_schema=False)
     accounts = handlers.state.accounts
     sessions, views, charges = (
@@ -259,7 +259,7 @@ HEADERS = http.make_headers(
 
 
 def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
-    """A page with the headers that every page has."""
+    """Render a page with the headers that every page has."""
     return HTMLResponse(_ENVIRONMENT.get_template(template).render(**told), status, HEADERS)
 
 
@@ -295,7 +295,7 @@ class Sessions:
         self._lock = threading.Lock()
 
     def begin(self, token: str, analyst: str | None) -> str:
-        """A new session; its id, for the cookie."""
+        """Begin a new session, and return its id, for the cookie."""
         name, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
             self._open = {
@@ -311,7 +311,7 @@ class Sessions:
         return name
 
     def find(self, name: str) -> BrowserSession | None:
-        """The session of this id, if its time is not over and its token is still valid."""
+        """Return the session of this id, if its time is not over and its token is still valid."""
         now = time.monotonic()
         session = self._open.get(_hash_session_id(name))
         if session is None:

@@ -67,7 +67,9 @@ class SQLFunctions:
 
     def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
         """Let a table of the same database be asked under this name, or replace what the name stood
-        for, for those who may ask it.
+        for.
+
+        It is for those who may ask it.
 
         Looks at no row. The budget is that of the ledger's data set of the same name.
 
@@ -112,7 +114,7 @@ class SQLFunctions:
             _refuse_mighty_roles(connection)
 
     def has_dataset(self, dataset: str) -> bool:
-        """Whether it can be asked in SQL."""
+        """Return whether it can be asked in SQL."""
         with self._ledger.transaction() as connection:
             return (
                 connection.execute(
@@ -122,8 +124,9 @@ class SQLFunctions:
             )
 
     def remove_dataset(self, dataset: str) -> None:
-        """Let nobody ask it any more, nor what is added under its name later, until that is
-        granted.
+        """Let nobody ask a data set any more.
+
+        Nor can they ask what is added under its name later, until that is granted.
 
         Its account and its history stay in the ledger. Grants go also where it could not be asked
         in SQL (yet).
@@ -163,7 +166,7 @@ class SQLFunctions:
             _refuse_mighty_roles(connection)
 
     def revoke_role(self, role: str) -> None:
-        """Let a role call them no more."""
+        """Stop a role from calling the functions."""
         from psycopg import sql
 
         with self._changing() as connection:
@@ -183,7 +186,7 @@ class SQLFunctions:
                 )
 
     def allow(self, dataset: str, analyst: str, expires: datetime | None = None) -> None:
-        """Let an analyst ask a data set, until then or for ever."""
+        """Let an analyst ask a data set, until a time or for ever."""
         check_name("dataset", dataset)
         check_name("analyst", analyst)
         if expires is not None and expires.tzinfo is None:
@@ -196,7 +199,7 @@ class SQLFunctions:
             )
 
     def forbid(self, dataset: str, analyst: str) -> None:
-        """Take that back."""
+        """Take back that an analyst may ask a data set."""
         with self._changing() as connection:
             connection.execute(
                 "DELETE FROM privet.grants WHERE dataset = $1 AND analyst = $2", (dataset, analyst)
@@ -230,8 +233,9 @@ def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
 
 @dataclass
 class Stored(Bound):
-    """Values in lists of one type each, as ``privet.datasets`` holds them: how many a statement
-    binds is not known beforehand.
+    """Values in lists of one type each, as ``privet.datasets`` holds them.
+
+    How many values a statement binds is not known beforehand.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -248,8 +252,9 @@ class Stored(Bound):
 
 
 def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
-    """A statement for the number of rows whose codes are all allowed, and what it binds to $1, $2
-    and $3; $4 says what is allowed.
+    """Return a statement that counts the rows whose codes are all allowed, and what it binds.
+
+    It binds $1, $2 and $3; $4 says what is allowed.
 
     Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
     """
@@ -267,5 +272,5 @@ def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, st
 
 
 def asked_attributes(schema: Schema) -> dict[str, Attribute]:
-    """What a condition can name: the attributes, and the target."""
+    """Return what a condition can name: the attributes, and the target."""
     return {**schema.attributes, schema.target: schema.label}
