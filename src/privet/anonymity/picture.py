@@ -47,8 +47,9 @@ _ROOM = 1.6  # to the right of the largest class
 
 
 def draw_anonymity(report: Report, *, title: str = "") -> Figure:
-    """Draw three panels over class size: the share of rows in classes up to it, the lowest l, and
-    t.
+    """Draw three panels over class size: the share of rows in classes up to it, l, and t.
+
+    The second shows the lowest l.
 
     Classes are put together by powers of two of their size, so that the picture stays small however
     many there are.

@@ -185,8 +185,9 @@ def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CON
 def reach_of_gaussian(
     rho: float, counted: int, delta: float, confidence: float = CONFIDENCE
 ) -> float:
-    """Return the best bound for Gaussian noise of this rho: worlds are sqrt(2 rho) deviations
-    apart.
+    """Return the best bound for Gaussian noise of this rho.
+
+    The worlds are sqrt(2 rho) deviations apart.
     """
     apart, law = math.sqrt(2 * rho), NormalDist()
     points = [(law.cdf(apart - at), law.cdf(-at)) for at in (step / 20 for step in range(-60, 160))]

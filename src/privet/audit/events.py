@@ -242,9 +242,7 @@ ALONE = 4
 
 @dataclass(frozen=True)
 class FeatureRatio:
-    """The log-likelihood ratio of one feature: by word, by range of numbers, or where it is not
-    there.
-    """
+    """The log-likelihood ratio of one feature: by word, by range of numbers, or if missing."""
 
     name: str
     edges: Floats

@@ -43,10 +43,9 @@ class AuditResult:
 
     @property
     def sure_bound(self) -> float:
-        """The lower bound on epsilon where those of all ``lines`` hold at once with the
-        ``confidence``.
+        """The lower bound on epsilon, corrected for the number of audits (Bonferroni).
 
-        By Bonferroni's correction.
+        The sure bounds of all ``lines`` hold at once with the ``confidence``.
         """
         return self._bound(1 - (1 - self.confidence) / self.lines)
 
@@ -62,15 +61,17 @@ class AuditResult:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim stands: it is not refuted, with the ``confidence`` for all ``lines``
-        together.
+        """Whether the claim is not refuted.
+
+        This is with the ``confidence`` for all ``lines`` together.
         """
         return self.sure_bound <= self.claimed
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``violated``, or ``in doubt``: above the claim if it were judged alone, and
-        not among so many.
+        """The verdict: ``holds``, ``violated``, or ``in doubt``.
+
+        It is in doubt if it is above the claim judged alone, and not among so many.
         """
         if not self.holds:
             return "violated"

@@ -45,8 +45,9 @@ def audit(
     executor: Executor | None = None,
     observe_failures: bool = False,
 ) -> AuditResult:
-    """Test the claim that ``run`` is (epsilon, delta)-differentially private, for the neighbours
-    that the pairs are.
+    """Test the claim that ``run`` is (epsilon, delta)-differentially private.
+
+    The claim is for the neighbours that the pairs are.
 
     A quarter of the runs is shared by the pairs, and tells which of them to go on with. A second
     quarter, in this pair, tells which event. The other half is done in this pair too, and the event

@@ -244,17 +244,18 @@ class RemoteCurator(RemoteAsking):
 
     @property
     def left(self) -> Fraction:
-        """What can still be spent, in the unit of the data set's cap and for the declared
-        neighbours.
+        """What you can still spend, for the declared neighbours.
 
-        Within a reservation, it is what is left of that. Asks the curator each time.
+        It is in the unit of the data set's cap; within a reservation, it is what is left of that.
+        Asks the curator each time.
         """
         return self.preview([]).left if self._reservation else self._session.left
 
     @property
     def spent(self) -> Cost:
-        """What this analyst has spent on the data set, for the declared neighbours. Asks the
-        curator each time.
+        """What this analyst has spent on the data set, for the declared neighbours.
+
+        Asks the curator each time.
         """
         return self._session.spent
 

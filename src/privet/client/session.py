@@ -163,8 +163,9 @@ class Charged(Entry):
 
 @contextmanager
 def understood(what: str) -> Iterator[None]:
-    """Turn whatever goes wrong while a reply is read into one error: the reply is not what it
-    should be.
+    """Turn whatever goes wrong while a reply is read into one error.
+
+    It says that the reply is not what it should be.
     """
     try:
         yield

@@ -109,8 +109,7 @@ def epsilon_for_posterior(prior: Number, believed: Number) -> float:
 
 
 def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> float:
-    """Return Lee and Clifton's bound on the belief in the true one of several equally likely
-    worlds.
+    """Bound the belief in the true one of several equally likely worlds (Lee and Clifton).
 
     Args:
         worlds: how many there are: how many people may be the one that is missing.
@@ -126,9 +125,9 @@ def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> f
 
 
 def epsilon_among_worlds(worlds: int, believed: Number, ratio: Number = 1) -> float:
-    """Return Lee and Clifton's choice: the largest epsilon that keeps that belief below a bound.
+    """Return the largest epsilon that keeps the belief in the true world below this.
 
-    The belief is the one in the true world.
+    This is Lee and Clifton's choice.
     """
     others, after = _count_other_worlds(worlds), check_probability("believed", believed)
     if after * worlds <= 1:
@@ -158,7 +157,10 @@ def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 
 def epsilon_for_laplace_success(
     success: Number, half_length: Number, sensitivity: Number = 1
 ) -> float:
-    """Return the largest epsilon at which that probability is at most this (He et al.)."""
+    """Return the largest epsilon at which Laplace noise stays within a margin no more often.
+
+    The probability is that of :func:`laplace_success` (He et al.).
+    """
     return (
         -math.log1p(-check_probability("success", success))
         * check_positive("sensitivity", sensitivity)

@@ -61,8 +61,9 @@ class MeasuredAccuracy:
 
 @dataclass(frozen=True)
 class Expected:
-    """How much one learner keeps of what can be learnt: median, worst and best of the public
-    tables.
+    """How much one learner keeps of what can be learnt.
+
+    These are the median, the worst and the best of the public tables.
 
     ``tables`` is how many of them were measured at so many rows * epsilon; the others count with
     the nearest end of their curve.

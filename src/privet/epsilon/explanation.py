@@ -41,8 +41,9 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True)
 class Setting:
-    """What the numbers depend on besides epsilon. All of it is public or assumed: no row is looked
-    at.
+    """What the numbers depend on besides epsilon.
+
+    All of it is public or assumed: no row is looked at.
 
     Args:
         rows: how many rows the table has; by default as the schema declares.
@@ -106,8 +107,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Belief:
-    """What somebody with this prior may believe afterwards, about presence or about a person's
-    rows.
+    """What somebody with this prior may believe afterwards.
+
+    It is that a person is in the table, or what that person's rows say.
     """
 
     prior: float
@@ -131,8 +133,9 @@ class Attack:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an epsilon means for a table. Parts that depend on the number of rows are empty where it
-    is not known.
+    """What an epsilon means for a table.
+
+    Parts that depend on the number of rows are empty where it is not known.
     """
 
     losses: Losses

@@ -41,9 +41,7 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True)
 class Noise:
-    """The standard deviation of a count, a margin, and the exact probability that the margin is
-    kept.
-    """
+    """The standard deviation of a count, a margin, and the exact probability to keep it."""
 
     deviation: float
     margin: int
@@ -74,10 +72,9 @@ def epsilon_for_variance(largest: Number) -> float:
 
 
 def margin_probability(epsilon: Number, margin: int) -> float:
-    """Return the probability that the noise is at most so many rows: 1 - 2 p^(margin + 1) / (1 +
-    p).
+    """Return the probability that the noise is at most so many rows to either side.
 
-    To either side.
+    It is 1 - 2 p^(margin + 1) / (1 + p).
     """
     check_count("margin", margin, 0)
     rate = check_positive("epsilon", epsilon)

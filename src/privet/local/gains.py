@@ -76,10 +76,9 @@ def _score_splits(quality: Criterion, children: Floats, starts: npt.NDArray[np.i
 def gini_gains(
     children: Estimate, parent: Floats, starts: npt.NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
-    """Return the drop in Gini impurity, times the people, of some splits, and what noise alone
-    gives.
+    """Return the drop in Gini impurity of some splits, times the people.
 
-    The second is an expectation.
+    Also return what noise alone would make of it, in the mean.
 
     ``children`` has a line per child, those of one split one after the other from ``starts`` on.
     With the class shares f of the parent, a child of n people has e = counts - n f that a useless

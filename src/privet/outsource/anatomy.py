@@ -166,8 +166,9 @@ MAX_CELL = 10_000
 
 
 def people_cells(frame: Any, anatomy: Anatomy) -> list[list[CellText]]:
-    """Return the columns of ``Anatomy.columns`` and the sensitive one, last, as the schema spells
-    them.
+    """Return the cells of ``Anatomy.columns`` and the sensitive column, as the schema spells them.
+
+    The sensitive column comes last.
     """
     names = [*anatomy.columns, anatomy.sensitive]
     domains = {**anatomy.schema.attributes, anatomy.schema.target: anatomy.schema.label}
@@ -239,8 +240,9 @@ def _canonicalize_cell(domain: Attribute, cell: CellText) -> CellText:
 
 
 def codes_of(domain: Attribute, cells: Sequence[CellText]) -> npt.NDArray[np.int64]:
-    """Return the code of each cell in one attribute's domain; the domain's size where it is
-    unknown.
+    """Return the code of each cell in one attribute's domain.
+
+    The code of an unknown cell is the domain's size.
     """
     schema = Schema({"cell": domain}, "class", ["no", "yes"])
     return np.asarray(

@@ -92,8 +92,9 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
 
 
 def open_true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[CellText]]:
-    """Return, for each row of the identifier table, where its sensitive entry stands, and its
-    value.
+    """Open the sequence number of each row, and return its sensitive entry.
+
+    This is where the entry stands in the sensitive table, and its value.
     """
     sealer = Sealer(ring, halves.anatomy.id)
     it, st = halves.identifiers, halves.values

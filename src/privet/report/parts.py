@@ -1,6 +1,4 @@
-"""Divide a model into its parts, as its trees state them: decision trees, additive terms,
-constants.
-"""
+"""Divide a model into decision trees, additive terms and constants, as its trees state."""
 
 from __future__ import annotations
 
@@ -32,8 +30,9 @@ class Parts:
         )
 
     def titles(self) -> list[tuple[Tree, str]]:
-        """Return all parts, each with a title fit to be shown: trees first, then terms, then
-        constants.
+        """Return all parts, each with a title fit to be shown.
+
+        Trees come first, then terms, then constants.
         """
         trees = [
             (tree, f"tree {number} of {len(self.trees)}")

@@ -27,8 +27,9 @@ def tree_text(
     scores: bool = False,
     whole: bool = False,
 ) -> str:
-    """Write the tree as indented lines, like scikit-learn's ``export_text``, in the schema's own
-    values.
+    """Write the tree as indented lines, like scikit-learn's ``export_text``.
+
+    Values are the schema's own.
 
     Args:
         tree: what to show.

@@ -38,8 +38,9 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class RegisteredDataset:
-    """A registered table. ``place`` is where the rows are, for :func:`privet.open_table`; it may
-    hold a password.
+    """A registered table.
+
+    ``place`` is where the rows are, for :func:`privet.open_table`; it may hold a password.
     """
 
     id: int
@@ -193,8 +194,9 @@ class Accounts:
         return self.holds(hash_token(token), None)
 
     def holds(self, digest: str, analyst: str | None) -> bool:
-        """Return whether the token with this SHA-256 is the analyst's, or the owner's (None), as of
-        now.
+        """Return whether the token with this SHA-256 is valid now.
+
+        It must be the analyst's, or the owner's (None).
         """
         with self._opened() as connection:
             if analyst is None:

@@ -40,8 +40,10 @@ _FORM = 1 << 16  # bytes of a form of the page
 
 
 class BodyLimits(Protocol):
-    """Bytes of a request, requests of one person that may be under way at once, and seconds in
-    which one must have arrived.
+    """Limits of a request.
+
+    Bytes of its body, requests of one person that may be under way at once, and seconds in which
+    one must have arrived.
     """
 
     @property

@@ -89,10 +89,9 @@ class Rates:
             self._buckets[name] = (tokens - 1, now)
 
     def pay(self, name: str, tokens: float) -> None:
-        """Take more tokens for a request that turned out to be large, whether they are there or
-        not.
+        """Take more tokens for a request that turned out to be large.
 
-        They must flow in before the next request.
+        They are taken whether they are there or not: they must flow in before the next request.
         """
         with self._lock:
             there, at = self._buckets.get(name, (self._burst, time.monotonic()))

@@ -132,8 +132,9 @@ BODIES = {name: _body_shape_of(query) for name, query in OFFERED.items()} | {"di
 
 @dataclass(frozen=True)
 class RowSelection:
-    """Which rows a request is about: those of the moment, of a snapshot, or of a group of people
-    in it; and the reservation that it is paid from.
+    """Which rows a request is about, and the reservation that it is paid from.
+
+    The rows are those of the moment, of a snapshot, or of a group of people in it.
     """
 
     snapshot: str | None = None

@@ -43,9 +43,7 @@ class Marginal:
 
     @property
     def distance(self) -> float:
-        """The share of rows that would have to change (total variation), as far as the noise shows
-        it.
-        """
+        """The share of rows that would have to change (total variation), as far as noise shows."""
         return min(float(np.abs(self.synthetic - self.held_out).sum()) / 2, 1.0)
 
     @property
@@ -76,8 +74,9 @@ class Check:
 def check_synthetic(
     rows: Any, held_out: AnyCurator, epsilon: Number, *, against: Mapping[str, Model] | None = None
 ) -> Check:
-    """Compare synthetic rows with a held-out table: shares of values by class, and how right
-    classifiers are.
+    """Compare synthetic rows with a held-out table.
+
+    Compared are the shares of values by class, and how right classifiers are.
 
     The default learner is trained on the synthetic rows, without noise: they are public.
     ``against`` names models that were trained otherwise, such as on the real rows, to be compared

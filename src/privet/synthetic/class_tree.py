@@ -23,8 +23,10 @@ STEPS, ENOUGH, NOTHING = 400, 1e-4, 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Noisy counts (attribute, class), and (parent, attribute, class) where the attribute has a
-    parent, with their deviations.
+    """Noisy counts with their deviations.
+
+    They are of (attribute, class), and of (parent, attribute, class) where the attribute has a
+    parent.
 
     Deviations broadcast over the counts; counts of a group have the noise of all its values.
     """

@@ -59,9 +59,7 @@ def expand(
 
 
 def spread(keys: Ints, weights: Floats, bits: Bits) -> Ints:
-    """Assign a value to each row: within the rows of one key, in proportion to weights (keys,
-    values).
-    """
+    """Assign a value to each row, in proportion to weights (keys, values) within its key."""
     n_rows = len(keys)
     shuffled = np.lexsort((bits.words(n_rows), keys))  # a random order within each key
     counts = np.bincount(keys, minlength=len(weights))

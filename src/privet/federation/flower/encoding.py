@@ -48,8 +48,9 @@ _CHANCE_BITS = 40  # noise is cut off with probability below 2**-40
 
 @dataclass(frozen=True)
 class Encoding:
-    """The public range of the numbers of each of at most ``parties`` parties: -``limit`` to
-    ``limit``.
+    """The public range of each party's numbers: -``limit`` to ``limit``.
+
+    There are at most ``parties`` parties.
     """
 
     parties: int
@@ -141,8 +142,9 @@ def expand(
 
 
 def install() -> None:
-    """Make Flower's client and server of SecAgg+ in this process expand whole seeds. Both sides
-    must.
+    """Make Flower's SecAgg+ in this process expand whole seeds.
+
+    This is for its client and its server: both sides must.
     """
     for name in (
         "flwr.client.mod.secure_aggregation.secaggplus_mod",

@@ -68,8 +68,9 @@ class Posterior:
         )
 
     def of_values(self, values: npt.NDArray[np.integer]) -> Ints:
-        """Return the candidate of each row that has this value; -1 where its group does not hold
-        it.
+        """Return the candidate of each row that has this value.
+
+        It is -1 where the row's group does not hold the value.
         """
         found = np.full(self.groups.n_rows, -1, dtype=np.int64)
         hits = np.flatnonzero(self.groups.value == values[self.groups.row])

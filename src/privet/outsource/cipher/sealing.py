@@ -121,8 +121,9 @@ SealedPlace = tuple[int, bool, list[CellText], list[list[int | CellText]]]
 def place_of(
     gid: int, pruning: bool, cells: Sequence[CellText], entries: Iterable[SequenceEntry]
 ) -> SealedPlace:
-    """Return what the number of a row is bound to: its group with all entries, its mark and its
-    cells.
+    """Return what the number of a row is bound to.
+
+    These are its group with all entries, its mark and its cells.
     """
     ordered = sorted(entries, key=lambda entry: entry[0])
     return gid, bool(pruning), list(cells), [[seq, value] for seq, value in ordered]

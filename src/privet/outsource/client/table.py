@@ -44,8 +44,9 @@ class TreeSummary:
 
 @dataclass(frozen=True)
 class TreeDetails:
-    """The rows of each leaf of a base tree, and the versions of the sub-trees that refine some of
-    them.
+    """The rows of each leaf of a base tree, and the versions of their sub-trees.
+
+    Sub-trees refine some of the leaves.
     """
 
     sizes: dict[int, int]
@@ -425,8 +426,9 @@ _T = TypeVar("_T")
 
 
 def retry_step(step: Callable[[], _T]) -> _T:
-    """Run a step that depends on what it read, again from its start where the table changed
-    meanwhile.
+    """Run a step, and run it again where the table changed in between.
+
+    The step reads the table and depends on what it read, so it starts again from its beginning.
     """
     for _ in range(_STEP_TRIES):
         try:

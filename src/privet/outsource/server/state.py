@@ -20,8 +20,9 @@ _KIND, _VERSION = "outsource server", 1
 
 @dataclass(frozen=True)
 class ServerState:
-    """What a server keeps. The analysts of its accounts are its clients; ``place`` may hold a
-    password.
+    """What a server keeps.
+
+    The analysts of its accounts are its clients; ``place`` may hold a password.
     """
 
     path: Path

@@ -20,8 +20,9 @@ class Full(OutsourceError):
 
 
 class Stale(Conflict):
-    """What was to be replaced is not what is there. Carries the version that is there; None for
-    nothing.
+    """The object to be replaced has changed.
+
+    Carries the version that is there; None for nothing.
     """
 
     def __init__(self, what: str, version: int | None) -> None:
@@ -80,9 +81,7 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class LeafFacts:
-    """Of a tree: the rows of each leaf that has some, and the version of each leaf's sealed
-    sub-tree.
-    """
+    """The rows of each leaf of a tree that has some, and the versions of sealed sub-trees."""
 
     summary: Summary
     sizes: list[tuple[int, int]]
@@ -91,8 +90,9 @@ class LeafFacts:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The identifier table as codes, as of one data version. ``numbers`` are the numbers of its
-    rows, in order.
+    """The identifier table as codes, as of one data version.
+
+    ``numbers`` are the numbers of its rows, in order.
     """
 
     version: int
@@ -104,8 +104,9 @@ class Training:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the identifier table with the sensitive values of its group, one of which is its
-    own.
+    """A row of the identifier table with the sensitive values of its group.
+
+    One of the values is its own.
     """
 
     number: int
@@ -166,8 +167,9 @@ class Change:
 
 @dataclass(frozen=True)
 class StoreLimits:
-    """How much a store holds at most: trees, sealed objects with a name, pending objects, and bytes
-    of one of these.
+    """How much a store holds at most.
+
+    The limits are of trees, sealed objects with a name, pending objects, and bytes of one of these.
     """
 
     trees: int = 64
@@ -230,8 +232,9 @@ class Store(Protocol):
     def page(
         self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
     ) -> StoredPage:
-        """Return rows with larger numbers than ``after``: of the whole table, or of a leaf of a
-        tree.
+        """Return rows with larger numbers than ``after``.
+
+        They are of the whole table, or of a leaf of a tree.
 
         The page ends early, after at least one row, where the candidates would be more than
         ``most_values``.

@@ -200,8 +200,9 @@ def _append(columns: list[list[npt.NDArray[Any]]], found: Encoded) -> None:
 
 
 def as_stored(anatomy: Anatomy, tree: Tree) -> tuple[str, Tree]:
-    """Return a tree as it is written, and as it is read again: its nodes may have other numbers
-    then.
+    """Return a tree as it is written, and as it is read again.
+
+    Its nodes may have other numbers then.
     """
     structure = json.dumps(tree_to(tree), separators=(",", ":"))
     return structure, from_stored(anatomy, structure)

@@ -31,8 +31,9 @@ ELBOW = 0.16
 
 @dataclass
 class Placed:
-    """A node with its place. ``test`` is empty for a leaf; ``label`` is the branch that leads to
-    it.
+    """A node with its place.
+
+    ``test`` is empty where it is drawn as a leaf; ``label`` is the branch that leads to it.
     """
 
     node: int

@@ -50,8 +50,9 @@ def fill_style(position: int) -> dict[str, Any]:
 
 
 def ink_on(colour: str) -> str:
-    """Return black or white, whichever stands out more from a colour (contrast as WCAG 2 defines
-    it).
+    """Return black or white, whichever stands out more from a colour.
+
+    Contrast is as WCAG 2 defines it.
     """
     from matplotlib.colors import to_rgb
 

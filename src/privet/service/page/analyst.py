@@ -45,8 +45,9 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class AnalystBudget:
-    """What is left for an analyst on a data set: of their own cap, of the data set's, and of
-    both.
+    """What is left for an analyst on a data set.
+
+    It is left of their own cap, of the data set's, and of both.
     """
 
     dataset: str
@@ -240,8 +241,9 @@ class PlanForm:
 
 @dataclass(frozen=True)
 class PlanCost:
-    """What a plan would cost for the declared neighbours, in both currencies, beside what is left
-    in the cap's.
+    """What a plan would cost for the declared neighbours.
+
+    It is in both currencies, beside what is left in the cap's.
     """
 
     plan: PlanForm

@@ -32,8 +32,9 @@ TONES = 6
 
 @dataclass(frozen=True)
 class AnalystShare:
-    """One analyst's part of a data set's budget. ``held`` is set aside for fits, and ``left`` is
-    what both caps leave beside it.
+    """One analyst's part of a data set's budget.
+
+    ``held`` is set aside for fits, and ``left`` is what both caps leave beside it.
     """
 
     analyst: str
@@ -203,8 +204,9 @@ class Tick:
 
 @dataclass(frozen=True)
 class Chart:
-    """A step chart, ready to be drawn. ``ticks`` go up the amounts, ``dates`` along the time, in
-    percent.
+    """A step chart, ready to be drawn.
+
+    ``ticks`` go up the amounts, ``dates`` along the time, in percent.
     """
 
     line: str

@@ -268,8 +268,9 @@ def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
 
 @dataclass
 class BrowserSession:
-    """A visitor who showed a token: an analyst, or the owner (None). Holds the token's SHA-256, not
-    the token.
+    """A visitor who showed a token: an analyst, or the owner (None).
+
+    Holds the token's SHA-256, not the token.
     """
 
     analyst: str | None

@@ -37,8 +37,7 @@ _CALLS: LiteralString = (
 
 
 class SQLFunctions:
-    """``privet.ask``, ``privet.answer``, ``privet.receipt`` and ``privet.budget`` in the database
-    of a ledger.
+    """The functions ``privet.ask``, ``answer``, ``receipt`` and ``budget`` in a ledger's database.
 
     Made at the first opening. They belong to the user of the ledger's URL, and read the tables of
     the data sets with that user's rights.
@@ -66,10 +65,9 @@ class SQLFunctions:
                 )
 
     def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
-        """Let a table of the same database be asked under this name, or replace what the name stood
-        for.
+        """Let a table of the same database be asked under this name.
 
-        It is for those who may ask it.
+        Where the name stood for another, that is replaced for those who may ask it.
 
         Looks at no row. The budget is that of the ledger's data set of the same name.
 
