@@ -82,8 +82,8 @@ class Report:
 
     def overall(self, measure: str) -> float:
         """Return the measure of the table: that of its worst class."""
-        found = self.by_measure[measure]
-        return (found.max() if measure == "t" else found.min()).item()  # type: ignore[no-any-return]
+        values = self.by_measure[measure]
+        return (values.max() if measure == "t" else values.min()).item()  # type: ignore[no-any-return]
 
     def shortfall(self, measure: str) -> Shortfall:
         """Return what does not reach the l that was asked for, by one of its kinds."""

@@ -131,18 +131,18 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
     scores = fit_likelihoods(one[:middle], other[:other_middle])
     one, other = one[middle:], other[other_middle:]
     guess = partial(_estimate_event, counted=counted, delta=delta)
-    found: list[Event] = []
+    events: list[Event] = []
     for name in dict.fromkeys(name for run in (*one, *other) for name in run):
-        found += _propose_word_events(name, one, other, guess)
-        found += _propose_threshold_events(
+        events += _propose_word_events(name, one, other, guess)
+        events += _propose_threshold_events(
             partial(Threshold, name), numbers_of(one, name), numbers_of(other, name), guess
         )
     for score in scores:
-        found += _propose_threshold_events(
+        events += _propose_threshold_events(
             partial(Likely, score), score.of(one), score.of(other), guess
         )
     return max(
-        found,
+        events,
         key=lambda event: event.promise,
         default=Event(Says("nothing", "seen"), True, -math.inf),
     )
@@ -150,9 +150,9 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
 
 def numbers_of(runs: Runs, feature: str) -> Floats:
     """Return a feature as numbers; NaN where it is a word, or missing."""
-    found = (run.get(feature, math.nan) for run in runs)
+    values = (run.get(feature, math.nan) for run in runs)
     return np.array(
-        [math.nan if isinstance(value, str) else value for value in found], dtype=np.float64
+        [math.nan if isinstance(value, str) else value for value in values], dtype=np.float64
     )
 
 

@@ -35,17 +35,17 @@ class Fitted:
     def parts(self, probed: World) -> dict[str, Any]:
         """Return everything that is seen, by name: numbers, words, arrays."""
         X = probed.X if self.as_frame else probed.numbers[0]  # noqa: N806
-        found = observe_predictions(self.estimator, X)
+        parts = observe_predictions(self.estimator, X)
         if callable(self.look):
-            return found | {"seen": self.look(self.estimator)}
-        found |= observe_fitted_state(self.estimator, X) if self.look == "all" else {}
-        if not found:  # an audit that sees nothing finds nothing
+            return parts | {"seen": self.look(self.estimator)}
+        parts |= observe_fitted_state(self.estimator, X) if self.look == "all" else {}
+        if not parts:  # an audit that sees nothing finds nothing
             raise ParameterError(
                 f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts "
                 "nothing, and keeps no numbers or words in attributes that end in an underscore; "
                 "give look a function of it that gives them back"
             )
-        return found
+        return parts
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,13 @@ def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N80
 
     Of an ensemble, the first members are looked at.
     """
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for name, value in vars(estimator).items() if hasattr(estimator, "__dict__") else ():
         if not name.endswith("_") or name.startswith("_"):
             continue
         if name == "estimators_":
             for m, member in enumerate(np.ravel(np.asarray(value, dtype=object))[:MEMBERS]):
-                found |= {
+                parts |= {
                     f"member {m}: {key}": part
                     for key, part in {
                         **observe_predictions(member, X),
@@ -155,10 +155,10 @@ def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N80
                     }.items()
                 }
         elif hasattr(value, "children_left") and hasattr(estimator, "apply"):
-            found |= _observe_sklearn_tree(value, np.asarray(estimator.apply(X)))
+            parts |= _observe_sklearn_tree(value, np.asarray(estimator.apply(X)))
         elif _is_observable(value):
-            found[name] = value
-    return found
+            parts[name] = value
+    return parts
 
 
 def _observe_sklearn_tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]:

@@ -114,8 +114,8 @@ def audit_subject(
     found = [run.released(world) for pair in pairs for world in (pair.one, pair.other)]
     promised = {(one.epsilon, one.delta) for one in found}
     if len(promised) > 1:
-        told = ", ".join(str(float(epsilon)) for epsilon, _ in sorted(promised))
-        raise ParameterError(f"the promise of {name} depends on the rows: epsilon {told}")
+        promises = ", ".join(str(float(epsilon)) for epsilon, _ in sorted(promised))
+        raise ParameterError(f"the promise of {name} depends on the rows: epsilon {promises}")
     ((claimed, delta),) = promised
     result = audit(run, pairs, claimed, runs, delta=float(delta), name=name, **options)
     return replace(result, neighbours=asked, reach=_estimate_reach(found[0], result))
@@ -263,12 +263,12 @@ def lines_of(subjects: Sequence[str] = (), neighbours: Relations = "both") -> li
     A subject that promises for one relation only has a row for that one.
     """
     check_name("neighbours", neighbours, get_args(Relations))
-    found = []
+    lines = []
     for name in dict.fromkeys(subjects or SUBJECTS):
         subject = subject_named(name)
         of = subject.relations if neighbours == "both" else (subject.neighbours(neighbours),)
-        found += [Line(name, one) for one in of]
-    return found
+        lines += [Line(name, one) for one in of]
+    return lines
 
 
 def audit_table(
@@ -294,11 +294,11 @@ def audit_table(
     check_integer("jobs", jobs, 1)
     # Quick and slow ones are mixed, so that the time left can be told from the lines that are done.
     order = [place for start in range(_STRIDE) for place in range(start, len(lines), _STRIDE)]
-    found: dict[int, AuditResult] = {}
+    results: dict[int, AuditResult] = {}
     for place, result in _audit_in_processes(lines, order, runs, epsilon, confidence, jobs):
-        found[place] = result
-        done(len(found) / len(lines))
-    return judged_together([found[place] for place in range(len(lines))])
+        results[place] = result
+        done(len(results) / len(lines))
+    return judged_together([results[place] for place in range(len(lines))])
 
 
 def _audit_in_processes(

@@ -127,12 +127,12 @@ class _Work:
 
     def done(self, pair: Pair, world: World, count: int) -> list[Features]:
         """The features of so many runs in a world."""
-        found: list[Features] = []
+        features: list[Features] = []
         for some in self._chunks(pair, world, count):
-            found += some
+            features += some
             self.finished += len(some)
             tell(self.name, self.finished / self.total)
-        return found
+        return features
 
     def _chunks(self, pair: Pair, world: World, count: int) -> Iterator[list[Features]]:
         sizes = [min(_RUNS_PER_CHUNK, count - start) for start in range(0, count, _RUNS_PER_CHUNK)]

@@ -332,11 +332,11 @@ def verify(
 
     state = _open(home)
     receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
-    found = verify(state.ledger, state.witness, receipts)
+    problems = verify(state.ledger, state.witness, receipts)
     if witness is not None:
-        found += [f"{witness}: {one}" for one in verify(state.ledger, Witness(witness))]
-    if found:
-        for one in dict.fromkeys(found):
+        problems += [f"{witness}: {one}" for one in verify(state.ledger, Witness(witness))]
+    if problems:
+        for one in dict.fromkeys(problems):
             typer.echo(f"privet: {one}", err=True)
         raise typer.Exit(1)
     lines = sum(1 for _ in state.ledger.journal())

@@ -110,8 +110,8 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     for one in open_ones:
         when = one.touched[5:16].replace("T", " ")
         left_over = f"{one.unit} {format_rounded_down(one.left)}"
-        told = (one.analyst, one.dataset, one.what, one.key, when, left_over)
-        table.add_row(*map(escape, told))  # an analyst wrote some of it
+        cells = (one.analyst, one.dataset, one.what, one.key, when, left_over)
+        table.add_row(*map(escape, cells))  # an analyst wrote some of it
     return table
 
 

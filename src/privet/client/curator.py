@@ -76,9 +76,9 @@ def connect(
 
 
 def _find_only_dataset(link: Link) -> str:
-    told = link.get("/datasets")
+    reply = link.get("/datasets")
     with understood("list of data sets"):
-        names = [str(one["name"]) for one in told["datasets"]]
+        names = [str(one["name"]) for one in reply["datasets"]]
     if not names:
         raise AccessError(f"{link} grants this token no data set")
     if len(names) > 1:
@@ -189,9 +189,9 @@ class RemoteAsking(AnyCurator):
         return self._session.snapshot()
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        told = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})
+        reply = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})
         with understood("preview"):
-            return Preview.from_json(told)
+            return Preview.from_json(reply)
 
     def _about(self) -> Json:
         """Which rows a query is about, where these are not all rows of the moment."""

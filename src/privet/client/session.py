@@ -112,9 +112,9 @@ class Session:
 
     def reservation(self, key: str) -> Json:
         """Return a reservation; empty where there is none."""
-        told = self.link.get(f"{self._path}/reservations")
+        reply = self.link.get(f"{self._path}/reservations")
         with understood("list of reservations"):
-            return next((one for one in told["reservations"] if one["key"] == key), {})
+            return next((one for one in reply["reservations"] if one["key"] == key), {})
 
     def preview(self, body: Json) -> Json:
         """Return what would be charged."""
@@ -178,9 +178,9 @@ def understood(what: str) -> Iterator[None]:
         AttributeError,
         ArithmeticError,
     ) as error:
-        found = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
+        cause = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
         raise Unavailable(
-            f"the curator's {what} is not what this version of Privet expects ({found}); if it was "
+            f"the curator's {what} is not what this version of Privet expects ({cause}); if it was "
             "charged, history() lists it"
         ) from None
 

@@ -237,15 +237,15 @@ class Link:
             )
         if status == 204:
             return {}
-        told = _parse_json(response)
+        content = _parse_json(response)
         if not response.is_success:
-            raise self._hide_token(error_of(status, told, str(self)))
-        if not isinstance(told, dict):
+            raise self._hide_token(error_of(status, content, str(self)))
+        if not isinstance(content, dict):
             raise Unavailable(
                 f"{self} did not answer in JSON; is there a {self._who} at this address, and "
                 "nothing in between?"
             )
-        return told
+        return content
 
     def _make_final_error(
         self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool
@@ -253,9 +253,9 @@ class Link:
         if isinstance(outcome, _Failure):
             error: PrivetError = Unavailable(f"{self} cannot be reached ({outcome.why})")
         else:
-            told = _parse_json(outcome)
-            error = self._hide_token(error_of(outcome.status_code, told, str(self)))
-            if isinstance(told, dict) and "detail" in told:
+            content = _parse_json(outcome)
+            error = self._hide_token(error_of(outcome.status_code, content, str(self)))
+            if isinstance(content, dict) and "detail" in content:
                 return error  # it says itself whether a charge stands
         return Unavailable(f"{error}. {_explain_charge(arrived)}") if paid else error
 

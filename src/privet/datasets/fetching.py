@@ -208,10 +208,10 @@ def write_cache(name: str, cells: CellTexts) -> None:
 
 def check_hash(cells: CellTexts, expected: str) -> None:
     """Raise unless a table has the expected hash."""
-    if (found := hash_cells(cells)) != expected:
+    if (actual := hash_cells(cells)) != expected:
         rows = len(next(iter(cells.values())))
         raise DatasetError(
-            f"the canonical hash of these {rows:,} rows is {found[:16]}..., expected is "
+            f"the canonical hash of these {rows:,} rows is {actual[:16]}..., expected is "
             f"{expected[:16]}..."
         )
 

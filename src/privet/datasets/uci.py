@@ -87,10 +87,10 @@ def _arrange_fields(fields: Sequence[str], first: str | None) -> list[str]:
 
 
 def _read_member(package: zipfile.ZipFile, file: str) -> str:
-    found = [info for info in package.infolist() if info.filename.rpartition("/")[2] == file]
-    if not found:
+    members = [info for info in package.infolist() if info.filename.rpartition("/")[2] == file]
+    if not members:
         raise DatasetError(f"there is no {file} in the zip file")
-    with package.open(found[0]) as stream:
+    with package.open(members[0]) as stream:
         content = stream.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise DatasetError(f"{file} in the zip file is larger than {MAX_FILE_BYTES:,} bytes")

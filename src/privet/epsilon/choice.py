@@ -95,10 +95,10 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
     """
     setting = setting or Setting()
     person = compute_losses_under(1, schema)
-    found: list[Choice] = []
+    choices: list[Choice] = []
 
     def most(wish: str, epsilon: float, prior: float | None = None) -> None:
-        found.append(Choice(wish, "at most", epsilon, prior))
+        choices.append(Choice(wish, "at most", epsilon, prior))
 
     if wishes.posterior is not None:
         prior = _find_highest_prior("posterior", wishes.posterior, setting)
@@ -140,22 +140,22 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
             epsilon_for_price(wishes.budget, setting.cost, people) / float(person.presence),
         )
     if wishes.margin is not None:
-        found.append(
+        choices.append(
             Choice("margin", "at least", epsilon_for_margin(wishes.margin, setting.confidence))
         )
     if wishes.ratio is not None:
-        found.append(
+        choices.append(
             Choice(
                 "ratio",
                 "at least",
                 epsilon_for_ratio(wishes.ratio, setting.trial.rows, setting.trial.share),
             )
         )
-    if not found:
+    if not choices:
         raise ParameterError("wishes must hold at least one wish")
-    above = [one.epsilon for one in found if one.bound == "at most"]
-    below = [one.epsilon for one in found if one.bound == "at least"]
-    return Choices(tuple(found), min(above, default=None), max(below, default=None))
+    above = [one.epsilon for one in choices if one.bound == "at most"]
+    below = [one.epsilon for one in choices if one.bound == "at least"]
+    return Choices(tuple(choices), min(above, default=None), max(below, default=None))
 
 
 def _find_highest_prior(name: str, believed: Number, setting: Setting) -> float:

@@ -79,15 +79,15 @@ class Expected:
 def expect_accuracy(epsilon: Number, rows: int) -> list[Expected]:
     """Estimate how much each learner keeps of what can be learnt from so many rows."""
     place = math.log10(check_positive("epsilon", epsilon) * check_count("rows", rows))
-    found = []
+    expected = []
     for learner in list_learners():
         shares = [share_at(curve, place) for curve in fit_curves(learner).values()]
         tables = sum(
             curve[0][0] - _NEAR <= place <= curve[-1][0] + _NEAR
             for curve in fit_curves(learner).values()
         )
-        found.append(Expected(learner, median(shares), min(shares), max(shares), tables))
-    return found
+        expected.append(Expected(learner, median(shares), min(shares), max(shares), tables))
+    return expected
 
 
 def find_nearest(

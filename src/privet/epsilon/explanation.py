@@ -152,8 +152,8 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON: fractions as text, None where no bound says anything."""
-        found: dict[str, Any] = _json_value_of(asdict(self))
-        return found
+        content: dict[str, Any] = _json_value_of(asdict(self))
+        return content
 
 
 def explain(

@@ -88,12 +88,12 @@ def margin_of(epsilon: Number, confidence: Number = 0.95) -> int:
     rate, kept = check_positive("epsilon", epsilon), check_probability("confidence", confidence)
     if rate < 1e-12:
         raise ParameterError(f"epsilon must be at least 1e-12 for a margin, got {epsilon!r}")
-    found = max(0, math.ceil(math.log(2 / ((1 + math.exp(-rate)) * (1 - kept))) / rate) - 1)
-    while margin_probability(rate, found) < kept:  # rounding
-        found += 1
-    while found > 0 and margin_probability(rate, found - 1) >= kept:
-        found -= 1
-    return found
+    margin = max(0, math.ceil(math.log(2 / ((1 + math.exp(-rate)) * (1 - kept))) / rate) - 1)
+    while margin_probability(rate, margin) < kept:  # rounding
+        margin += 1
+    while margin > 0 and margin_probability(rate, margin - 1) >= kept:
+        margin -= 1
+    return margin
 
 
 def epsilon_for_margin(margin: int, confidence: Number = 0.95) -> float:
@@ -224,9 +224,9 @@ def check_positive(name: str, value: Number) -> float:
 def check_probability(name: str, value: Number) -> float:
     """Return a number above 0 and below 1, or raise."""
     try:
-        found = float(parse_exact(name, value))
+        probability = float(parse_exact(name, value))
     except ParameterError:
-        found = 0.0  # one message for all that is no probability
-    if not 0 < found < 1:
+        probability = 0.0  # one message for all that is no probability
+    if not 0 < probability < 1:
         raise ParameterError(f"{name} must be above 0 and below 1, got {value!r}")
-    return found
+    return probability

@@ -64,7 +64,7 @@ class Section(NamedTuple):
 
 def make_sections(found: Sequence[Explanation], setting: Setting) -> list[Section]:
     """Write all numbers of some epsilons, side by side."""
-    told = [
+    sections = [
         Section("What a person loses, as an epsilon", tuple(_loss_lines(found))),
         Section("What somebody may come to believe (Lee and Clifton)", tuple(_belief_lines(found))),
         Section(
@@ -82,7 +82,7 @@ def make_sections(found: Sequence[Explanation], setting: Setting) -> list[Sectio
             tuple(_expected_lines(found)),
         ),
     ]
-    return [section for section in told if section.lines]
+    return [section for section in sections if section.lines]
 
 
 def _loss_lines(found: Sequence[Explanation]) -> Iterator[Sentence]:

@@ -165,7 +165,7 @@ def join(models: Sequence[Model]) -> Model:
 def _union_attributes(schemas: Sequence[Schema]) -> Schema:
     """The attributes of all tables, in the order given."""
     first = schemas[0]
-    found: dict[str, Attribute] = {}
+    attributes: dict[str, Attribute] = {}
     for schema in schemas:
         if (schema.target, schema.classes) != (first.target, first.classes):
             raise QuestionError(
@@ -175,14 +175,14 @@ def _union_attributes(schemas: Sequence[Schema]) -> Schema:
                 "target and classes must be the same, in the same order"
             )
         for name, attribute in schema.attributes.items():
-            if found.setdefault(name, attribute) != attribute:
+            if attributes.setdefault(name, attribute) != attribute:
                 raise QuestionError(
                     f"attribute {name!r} has different values in two of the models; rename one, or "
                     "agree on its values"
                 )
     joined = replace(
         first,
-        attributes=found,
+        attributes=attributes,
         n_rows=None,
         person=None,
         rows_per_person=max(s.rows_per_person for s in schemas),

@@ -191,9 +191,9 @@ class LocalCurator(AnyCurator):
     def _count(self, query: Count) -> Numbers:
         """Unbiased class counts of every cell of every partition."""
         partitions = check_question(self.schema, query.question).partitions
-        found = [count_partition(self._source, partition) for partition in partitions]
+        counted = [count_partition(self._source, partition) for partition in partitions]
         return self._estimates(
-            [estimate for estimate, _ in found], tuple(nodes for _, nodes in found)
+            [estimate for estimate, _ in counted], tuple(nodes for _, nodes in counted)
         )
 
     def _size(self, _: Size) -> Numbers:
@@ -229,14 +229,14 @@ class LocalCurator(AnyCurator):
         lists = query.lists
         quality = criterion_named(query.criterion, self.schema.n_rows)
         judged = None if query.criterion == "gini" else quality
-        found = [
+        counted = [
             best_split(self.schema, self._source, boxes, splits, judged)
             for boxes, splits in zip(boxes_of_cells(cells), lists, strict=True)
         ]
         chosen = tuple(
-            splits[0] if best is None else best for best, splits in zip(found, lists, strict=True)
+            splits[0] if best is None else best for best, splits in zip(counted, lists, strict=True)
         )
-        declined = frozenset(cell for cell, best in enumerate(found) if best is None)
+        declined = frozenset(cell for cell, best in enumerate(counted) if best is None)
         return ChosenSplits(**self._terms, splits=chosen, declined=declined)
 
     def _choose_partition(self, query: ChoosePartition) -> ChosenIndex:

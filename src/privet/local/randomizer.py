@@ -166,14 +166,14 @@ class Randomizer:
         """Read a public file, or raise :class:`~privet.errors.ModelError`."""
         from privet.local.randomizer_file import read_randomizer
 
-        found = read_randomizer(path)
-        if not isinstance(found, cls):
+        randomizer = read_randomizer(path)
+        if not isinstance(randomizer, cls):
             raise ModelError(
                 path,
                 "it randomises leaves, not records; read it with read_randomizer",
                 "randomizer",
             )
-        return found
+        return randomizer
 
     def _randomized(self, codes: Ints, classes: Ints) -> tuple[Ints, Ints]:
         schema, bits = self.schema, self.bits

@@ -97,8 +97,8 @@ class _Form:
         """
         if b'"' not in line:
             return "open"
-        found = self._going_on.fullmatch(line.rstrip(b"\r\n"))
-        return "closed" if found is None else "open" if found[1] is None else "open again"
+        match = self._going_on.fullmatch(line.rstrip(b"\r\n"))
+        return "closed" if match is None else "open" if match[1] is None else "open again"
 
     def is_record(self, text: bytes) -> bool:
         """Whether these lines are one record."""

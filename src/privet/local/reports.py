@@ -129,10 +129,10 @@ class SampledView:
         self._reports, self._cell = reports, cell
 
     def totals(self) -> Estimate:
-        found = self._histogram(restricted_attributes(self._cell), -1, 1).sets(
+        estimate = self._histogram(restricted_attributes(self._cell), -1, 1).sets(
             np.ones((1, 1), dtype=bool)
         )
-        return Estimate(found.counts[0], found.variances[0])
+        return Estimate(estimate.counts[0], estimate.variances[0])
 
     def by(self, attribute: int) -> SampledHistogram:
         return self._histogram(

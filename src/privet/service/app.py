@@ -86,11 +86,11 @@ def create_app(state: ServiceState, limits: Limits | None = None) -> FastAPI:
 
     A ledger that does not verify is not served.
     """
-    found = verify(state.ledger, state.witness)
-    if found:
+    damage = verify(state.ledger, state.witness)
+    if damage:
         raise LedgerError(
             "the ledger is not what it was, so nothing is served:\n"
-            + "\n".join(f"  - {one}" for one in found)
+            + "\n".join(f"  - {one}" for one in damage)
         )
     handlers = RequestHandlers(state, limits)
 
@@ -168,10 +168,10 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
         dataset: Granted,
         wanted: Annotated[_Page, Query()],
     ) -> JSONResponse:
-        told = await run_in_threadpool(
+        charges = await run_in_threadpool(
             handlers.history, analyst, dataset, wanted.after, wanted.limit
         )
-        return JSONResponse(told)
+        return JSONResponse(charges)
 
     @router.post(
         "/datasets/{name}/preview",

@@ -163,17 +163,17 @@ class RequestHandlers:
         ledger = self.state.ledger
         entries = [entry for entry in ledger.entries(dataset.name, analyst) if entry.number > after]
         unanswered = ledger.unanswered()
-        told = []
+        charges = []
         for entry in entries[:limit]:
             answer = ledger.answer(entry.number)
-            told.append(
+            charges.append(
                 {
                     **entry_to(entry),
                     "answered": entry.number not in unanswered,
                     "receipt": str(Receipt.of(ledger.identity, entry, answer)),
                 }
             )
-        return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
+        return {"entries": charges, "next": charges[-1]["number"] if len(entries) > limit else None}
 
     def preview(self, analyst: str, dataset: RegisteredDataset, plan: Json) -> Json:
         """Return what a plan would cost, without charging anything."""
@@ -367,10 +367,10 @@ class RequestHandlers:
             curator = curator.within(requests.rows_of(request.body).reservation)
         if request.operation == "divide":
             assert snapshot is not None
-            told = self._divide(snapshot, curator, keyed, request.body, groups)
+            answer = self._divide(snapshot, curator, keyed, request.body, groups)
         else:
-            told = self._ask(curator, request)
-        return _encode_json(told)
+            answer = self._ask(curator, request)
+        return _encode_json(answer)
 
     def _ask(self, curator: Curator, request: Request) -> Json:
         body = request.body

@@ -106,9 +106,9 @@ class AuthenticationMiddleware:
 
     def _admit(self, scope: Scope) -> str:
         sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
-        found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", sent, re.IGNORECASE)
+        match = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", sent, re.IGNORECASE)
         address = scope["client"][0] if scope.get("client") else ""
-        return self._handlers.admit(found[1] if found else None, address)
+        return self._handlers.admit(match[1] if match else None, address)
 
     async def _read_and_forward(
         self, scope: Scope, receive: Receive, send: Send, largest: int

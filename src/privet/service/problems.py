@@ -87,14 +87,14 @@ def make_problem(
     **more: Any,
 ) -> JSONResponse:
     """Make a response that says what is wrong."""
-    told = {
+    content = {
         "type": f"urn:privet:problem:{kind}",
         "title": title,
         "status": status,
         "detail": detail,
         **more,
     }
-    return JSONResponse(told, status, headers, media_type="application/problem+json")
+    return JSONResponse(content, status, headers, media_type="application/problem+json")
 
 
 def problem_of(error: PrivetError) -> JSONResponse:

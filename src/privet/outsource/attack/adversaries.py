@@ -100,7 +100,7 @@ class Logistic:
 
         It is 0 for a value that was never seen.
         """
-        found = np.empty(len(row))
+        weights = np.empty(len(row))
         for start in range(0, len(row), _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
             rows, place = np.unique(row[part], return_inverse=True)
@@ -112,8 +112,8 @@ class Logistic:
                 )
                 - self.log_share[seen]
             )
-            found[part] = gain[place, value[part]]
-        return found
+            weights[part] = gain[place, value[part]]
+        return weights
 
 
 def fit_logistic(

@@ -38,12 +38,12 @@ def match_all(
 
     The log weight is of all groups.
     """
-    found, total = np.empty(len(weights)), 0.0
+    probabilities, total = np.empty(len(weights)), 0.0
     for block in groups:
         probability, log_weight = match(block, block.of(weights), max_states=max_states)
-        found[block.start : block.stop] = probability.ravel()
+        probabilities[block.start : block.stop] = probability.ravel()
         total += log_weight
-    return found, total
+    return probabilities, total
 
 
 def match(block: Block, weights: Floats, *, max_states: int = MAX_STATES) -> tuple[Floats, float]:
@@ -74,12 +74,12 @@ def _apply_in_parts(
     block: Block, weights: Floats, function: Matching, width: int
 ) -> tuple[Floats, float]:
     """A function of many groups, on as many at once as fit into memory."""
-    step, found, total = max(1, _AT_ONCE // width), np.empty(block.shape), 0.0
+    step, probabilities, total = max(1, _AT_ONCE // width), np.empty(block.shape), 0.0
     for start in range(0, block.n_groups, step):
         part = slice(start, start + step)
-        found[part], log_weight = function(block.counts, weights[part])
+        probabilities[part], log_weight = function(block.counts, weights[part])
         total += float(log_weight.sum())
-    return found, total
+    return probabilities, total
 
 
 def _match_pairs(weights: Floats) -> tuple[Floats, float]:

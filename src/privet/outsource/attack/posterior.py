@@ -72,10 +72,10 @@ class Posterior:
 
         It is -1 where the row's group does not hold the value.
         """
-        found = np.full(self.groups.n_rows, -1, dtype=np.int64)
+        candidates = np.full(self.groups.n_rows, -1, dtype=np.int64)
         hits = np.flatnonzero(self.groups.value == values[self.groups.row])
-        found[self.groups.row[hits]] = hits
-        return found
+        candidates[self.groups.row[hits]] = hits
+        return candidates
 
     @cached_property
     def _best_candidate(self) -> Ints:

@@ -94,8 +94,8 @@ class Sealer:
         return sealed[1 : 1 + ID_BYTES] == self._ring.current.id
 
     def _cipher(self, key: Key, purpose: Purpose) -> AESGCM:
-        if (found := self._ciphers.get((key.id, purpose))) is not None:
-            return found
+        if (cipher := self._ciphers.get((key.id, purpose))) is not None:
+            return cipher
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         from cryptography.hazmat.primitives.hashes import SHA256
         from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -140,10 +140,10 @@ def open_true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> Sequence
     Raises :class:`SealError` unless everything is as it was sealed.
     """
     seq = int.from_bytes(sealer.open("sequence", place, eseq), "big")
-    found = [value for number, value in place[3] if number == seq]
-    if len(found) != 1 or not (found[0] is None or isinstance(found[0], str)):
+    values = [value for number, value in place[3] if number == seq]
+    if len(values) != 1 or not (values[0] is None or isinstance(values[0], str)):
         raise SealError
-    return seq, found[0]
+    return seq, values[0]
 
 
 # The owner's seal on the description of a table.

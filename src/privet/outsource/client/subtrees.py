@@ -70,10 +70,10 @@ def _join_pages(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
         if parts and page.version != parts[0].version:
             raise Conflict("the table has changed")
         table.holds(held + sum(max(1, len(row.candidates)) for row in page.rows))
-        told = [(row, *open_true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
-        parts.append(_encode_true_rows(table.anatomy, page.version, told))
-        held += len(told)
-        seen.update(seq for _, seq, _ in told)
+        opened = [(row, *open_true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
+        parts.append(_encode_true_rows(table.anatomy, page.version, opened))
+        held += len(opened)
+        seen.update(seq for _, seq, _ in opened)
         if len(seen) < held:
             raise SealError  # a row that is sent twice would count twice
     codes = [

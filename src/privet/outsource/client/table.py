@@ -125,8 +125,8 @@ class OutsourcedTable:
             retry_for=retry_for,
             who="server of an outsourced table",
         )
-        told = self.about()
-        self.anatomy: Anatomy = told["anatomy"]
+        facts = self.about()
+        self.anatomy: Anatomy = facts["anatomy"]
         self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
         if anatomy is not None and anatomy != self.anatomy:
             raise OutsourceError(
@@ -184,14 +184,14 @@ class OutsourcedTable:
 
         In it are an :class:`Anatomy` and :class:`TreeSummary` objects (newest first).
         """
-        told = self.link.get("/about")
+        reply = self.link.get("/about")
         with _looking():
-            listed = [_parse_tree_summary(tree) for tree in told["trees"]]
+            listed = [_parse_tree_summary(tree) for tree in reply["trees"]]
             whole = {
-                name: _check_natural(told[name])
+                name: _check_natural(reply[name])
                 for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")
             }
-        return {**whole, "anatomy": Anatomy.from_json(told.get("anatomy")), "trees": listed}
+        return {**whole, "anatomy": Anatomy.from_json(reply.get("anatomy")), "trees": listed}
 
     def newest_tree(self) -> TreeSummary:
         """Return the base tree that was grown last."""
@@ -212,11 +212,11 @@ class OutsourcedTable:
         self, splits: str = "multiway", leaf_size: int = 2, max_depth: int | None = None
     ) -> TreeSummary:
         """Let the server grow a base tree from the identifier table."""
-        told = self._post(
+        reply = self._post(
             "/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth}
         )
         with _looking():
-            return _parse_tree_summary(told)
+            return _parse_tree_summary(reply)
 
     def drop(self, tree: str) -> None:
         """Forget a base tree and its sub-trees."""
@@ -224,38 +224,38 @@ class OutsourcedTable:
 
     def details(self, tree: str) -> TreeDetails:
         """Return the leaves of a base tree."""
-        told = self.link.get(f"/trees/{tree}")
+        reply = self.link.get(f"/trees/{tree}")
         with _looking():
-            sizes = {_check_natural(leaf): _check_natural(rows) for leaf, rows in told["sizes"]}
+            sizes = {_check_natural(leaf): _check_natural(rows) for leaf, rows in reply["sizes"]}
             return TreeDetails(
                 sizes,
                 {
                     _check_natural(leaf): _check_natural(version)
-                    for leaf, version in told["refined"]
+                    for leaf, version in reply["refined"]
                 },
             )
 
     def classify(self, tree: str, rows: Sequence[Sequence[CellText]]) -> list[str]:
         """Return the base tree's classes."""
-        told = self._post(f"/trees/{tree}/predictions", {"rows": rows})
+        reply = self._post(f"/trees/{tree}/predictions", {"rows": rows})
         with _looking():
-            return _check_classes(self.anatomy, told["classes"], len(rows))
+            return _check_classes(self.anatomy, reply["classes"], len(rows))
 
     def reach(self, tree: str, rows: Sequence[Sequence[CellText]]) -> Reached:
         """Return where rows end in the base tree.
 
         Sends what identifies them, never a sensitive value.
         """
-        told = self._post(f"/trees/{tree}/leaves", {"rows": rows})
+        reply = self._post(f"/trees/{tree}/leaves", {"rows": rows})
         with _looking():
-            leaves = [_check_natural(leaf) for leaf in told["leaves"]]
+            leaves = [_check_natural(leaf) for leaf in reply["leaves"]]
             _require_valid_reply(len(leaves) == len(rows))
             subtrees = {
                 int(leaf): None if one["sealed"] is None else _decode_base64(one["sealed"])
-                for leaf, one in told["subtrees"].items()
+                for leaf, one in reply["subtrees"].items()
             }
             return Reached(
-                leaves, _check_classes(self.anatomy, told["classes"], len(rows)), subtrees
+                leaves, _check_classes(self.anatomy, reply["classes"], len(rows)), subtrees
             )
 
     def leaf_rows(self, tree: str, leaf: int) -> Iterator[TablePage]:
@@ -270,9 +270,9 @@ class OutsourcedTable:
 
     def fetch(self, place: str) -> tuple[int, bytes]:
         """Fetch the version and bytes of a sealed object."""
-        told = self.link.get(place)
+        reply = self.link.get(place)
         with _looking():
-            return _check_natural(told["version"]), _decode_base64(told["sealed"])
+            return _check_natural(reply["version"]), _decode_base64(reply["sealed"])
 
     def store(
         self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None
@@ -291,17 +291,17 @@ class OutsourcedTable:
 
     def pending(self) -> list[tuple[int, bytes]]:
         """Return the sealed rows that wait for a group."""
-        found: list[tuple[int, bytes]] = []
+        sealed_rows: list[tuple[int, bytes]] = []
         after: int | None = 0
         while after is not None:
-            told = self.link.get(f"/pending?after={after}&limit={PAGE}")
+            reply = self.link.get(f"/pending?after={after}&limit={PAGE}")
             with _looking():
-                found += [
+                sealed_rows += [
                     (_check_natural(number), _decode_base64(sealed))
-                    for number, sealed in told["pending"]
+                    for number, sealed in reply["pending"]
                 ]
-                after = _check_next(told["next"], after)
-        return found
+                after = _check_next(reply["next"], after)
+        return sealed_rows
 
     def change(self, version: int, **changes: list[Any]) -> None:
         """Change the table in one step.
@@ -329,13 +329,13 @@ class OutsourcedTable:
     def _pages(self, path: str) -> Iterator[TablePage]:
         after: int | None = -1
         while after is not None:
-            told = self.link.get(f"{path}?after={after}&limit={PAGE}")
+            reply = self.link.get(f"{path}?after={after}&limit={PAGE}")
             with _looking():
                 page = TablePage(
-                    _check_natural(told["version"]),
-                    [_parse_candidate_row(self.anatomy, row) for row in told["rows"]],
+                    _check_natural(reply["version"]),
+                    [_parse_candidate_row(self.anatomy, row) for row in reply["rows"]],
                 )
-                after = _check_next(told["next"], after)
+                after = _check_next(reply["next"], after)
                 _require_valid_reply(bool(page.rows) or after is None)
             yield page
 

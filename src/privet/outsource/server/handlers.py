@@ -170,9 +170,9 @@ class ServerHandlers:
 
     def pending(self, asked: requests.PendingSlice) -> Json:
         """Return sealed rows that wait for a group."""
-        found, following = self.store.pending(asked.after, asked.limit)
+        waiting, following = self.store.pending(asked.after, asked.limit)
         return {
-            "pending": [[number, encode_base64(body)] for number, body in found],
+            "pending": [[number, encode_base64(body)] for number, body in waiting],
             "next": following,
         }
 

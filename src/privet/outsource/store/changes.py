@@ -128,9 +128,9 @@ def _check_there(
         f"SELECT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::BIGINT[]) AS n) AS g ON g.n "
         f"= t.{column}"
     )
-    found = {number for (number,) in session.rows(sql, (inside,))} if inside else set()
+    present = {number for (number,) in session.rows(sql, (inside,))} if inside else set()
     for i, number in enumerate(numbers):
-        if number not in found:
+        if number not in present:
             raise ParameterError(f"{where}.{i}: there is no such number")
 
 
@@ -242,9 +242,9 @@ def _check_absent(
         f"SELECT DISTINCT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::{kind}[]) AS e) AS "
         f"g ON g.e = t.{column}"
     )
-    found = {entry for (entry,) in session.rows(sql, (list(entries),))} if entries else set()
+    present = {entry for (entry,) in session.rows(sql, (list(entries),))} if entries else set()
     for where, entry in zip(places, entries, strict=True):
-        if entry in found:
+        if entry in present:
             raise ParameterError(f"{where}: {trouble}")
 
 

@@ -235,9 +235,9 @@ def draw_box_panels(
         axes.label_outer()
     _draw_boxes_key(figure, names, level, width, title)
     if caption:
-        told = "\n".join(wrap_text(caption, width, _PANEL_CAPTION))
+        text = "\n".join(wrap_text(caption, width, _PANEL_CAPTION))
         figure.supxlabel(
-            told, x=0.01, ha="left", fontsize=_PANEL_CAPTION, color=QUIET, parse_math=False
+            text, x=0.01, ha="left", fontsize=_PANEL_CAPTION, color=QUIET, parse_math=False
         )
     return figure
 

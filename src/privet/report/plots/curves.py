@@ -90,17 +90,17 @@ def draw_lines(axes: Axes, runs: Sequence[CurveRun], series: Sequence[str]) -> N
     values = sorted({float(value) for _, value, _ in runs})
     for number, name in enumerate(series):
         mine = {
-            place: [found for of, at, found in runs if of == name and at == value]
+            place: [results for of, at, results in runs if of == name and at == value]
             for place, value in enumerate(values)
         }
-        mine = {place: found for place, found in mine.items() if found}
+        mine = {place: results for place, results in mine.items() if results}
         if not mine:
             continue
         shift = (number - (len(series) - 1) / 2) * _CURVES_APART
         axes.errorbar(
             [place + shift for place in mine],
-            [float(np.mean(found)) for found in mine.values()],
-            yerr=[_standard_error(found) for found in mine.values()],
+            [float(np.mean(results)) for results in mine.values()],
+            yerr=[_standard_error(results) for results in mine.values()],
             zorder=3 + len(series) - number,
             **_curve_style(number),
         )
@@ -145,8 +145,8 @@ def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> 
 def add_caption(figure: Figure, caption: str, width: float) -> None:
     """Add small letters below all panels, if there is anything to say."""
     if caption:
-        told = "\n".join(wrap_text(caption, width, _CAPTION))
-        figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
+        text = "\n".join(wrap_text(caption, width, _CAPTION))
+        figure.supxlabel(text, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
 
 
 def _curve_style(number: int) -> dict[str, Any]:

@@ -142,12 +142,12 @@ def _mean_by_cell(runs: Sequence[MapRun]) -> tuple[list[str], list[str], npt.NDA
         list(dict.fromkeys(row for row, _, _ in runs)),
         list(dict.fromkeys(column for _, column, _ in runs)),
     )
-    found: dict[tuple[str, str], list[float]] = {}
+    by_cell: dict[tuple[str, str], list[float]] = {}
     for row, column, value in runs:
-        found.setdefault((row, column), []).append(value)
+        by_cell.setdefault((row, column), []).append(value)
     cells = [
         [
-            float(np.mean(found[row, column])) if (row, column) in found else math.nan
+            float(np.mean(by_cell[row, column])) if (row, column) in by_cell else math.nan
             for column in columns
         ]
         for row in lines

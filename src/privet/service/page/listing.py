@@ -34,19 +34,19 @@ class Filter:
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Filter:
         """Read a filter from the query of an address."""
-        told = {
+        given = {
             name: query.get(name, "").strip()
             for name in ("dataset", "analyst", "text", "since", "until", "state")
         }
         for name, label in (("since", "from"), ("until", "to")):
-            if told[name]:
-                _check_day(label, told[name])
-        if told["state"] not in STATES:
+            if given[name]:
+                _check_day(label, given[name])
+        if given["state"] not in STATES:
             raise ParameterError("state must be 'answered' or 'unanswered', or not be given")
         page = query.get("page") or "1"
         if not (page.isascii() and page.isdigit() and 1 <= len(page) <= 9):
             raise ParameterError("page must be an integer of at least 1")
-        return cls(**told, page=max(1, int(page)))
+        return cls(**given, page=max(1, int(page)))
 
     @property
     def is_set(self) -> bool:
@@ -55,12 +55,12 @@ class Filter:
 
     def query(self, page: int) -> str:
         """Return the query of an address that shows this page."""
-        told = {
+        given = {
             name: value
             for name, value in asdict(replace(self, page=page)).items()
             if value and (name, value) != ("page", 1)
         }
-        return f"?{urlencode(told)}" if told else "?"
+        return f"?{urlencode(given)}" if given else "?"
 
     def fits(self, entry: Entry, unanswered: Collection[int]) -> bool:
         """Return whether a charge is shown."""
@@ -104,19 +104,19 @@ class Listing:
 
 def make_listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
     """Make the page that a filter asks for; the last one where it asks for more."""
-    found = (
+    matching = (
         [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)]
         if wanted.is_set
         else list(reversed(entries))
     )
-    pages = max(1, -(-len(found) // LINES))
+    pages = max(1, -(-len(matching) // LINES))
     page = min(wanted.page, pages)
-    total = _sum_costs(found) if wanted.dataset and found else None
+    total = _sum_costs(matching) if wanted.dataset and matching else None
     return Listing(
         wanted,
-        found[(page - 1) * LINES : page * LINES],
+        matching[(page - 1) * LINES : page * LINES],
         unanswered,
-        len(found),
+        len(matching),
         len(entries),
         page,
         pages,

@@ -143,14 +143,14 @@ def routes(handlers: RequestHandlers) -> APIRouter:
                 "owner.html",
                 view=owner_view(handlers.state, charges, Filter.read(query), verified[0]),
             )
-        told = analyst_view(
+        view = analyst_view(
             handlers.state,
             session.analyst,
             Filter.read(query),
             PlanForm.read(query),
             http.server_address(request),
         )
-        return render_page("analyst.html", view=told)
+        return render_page("analyst.html", view=view)
 
     @router.post("/sign-in")
     def sign_in(request: Request, form: Form) -> Response:

@@ -83,11 +83,11 @@ class SQLFunctions:
                 "that is public"
             )
         address = self._ledger.url
-        found = table_of_server(
+        located = table_of_server(
             f"{address}{'&' if '?' in address else '?'}table={quote(table, safe='')}"
         )
-        found.check_structure(schema)
-        stored, statement = counting_statement(found, schema)
+        located.check_structure(schema)
+        stored, statement = counting_statement(located, schema)
         factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
         with self._changing() as connection:
             connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
@@ -95,7 +95,7 @@ class SQLFunctions:
                 "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
                 (
                     dataset,
-                    found.relation,
+                    located.relation,
                     statement,
                     stored.texts,
                     stored.numbers,
@@ -217,9 +217,9 @@ def _run(connection: psycopg.Connection[Any], scripts: Sequence[str]) -> None:
 
 
 def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
-    found = connection.execute("SELECT role, might FROM privet.mighty()").fetchone()
-    if found is not None:
-        role, might = found
+    mighty = connection.execute("SELECT role, might FROM privet.mighty()").fetchone()
+    if mighty is not None:
+        role, might = mighty
         raise PrivacyError(
             f"role {role!r} could read the ledger or the rows of a data set without asking: it, or "
             f"a role that it can become, {might}"
