@@ -120,21 +120,21 @@ def postgres_place(url: str, rows: int) -> str:
 # -- the service -----------------------------------------------------------------------------------
 
 
-def home_of(folder: Path, place: str) -> tuple[ServiceState, list[str]]:
+def make_state(folder: Path, place: str) -> tuple[ServiceState, list[str]]:
     """A new home, and the tokens of as many analysts as there are clients."""
-    home, _ = ServiceState.make(folder / f"home-{secrets.token_hex(4)}")
-    home.accounts.add_dataset("people", place, SCHEMA)
-    home.ledger.open_cap("people", Budget(1000))
+    state, _ = ServiceState.make(folder / f"home-{secrets.token_hex(4)}")
+    state.accounts.add_dataset("people", place, SCHEMA)
+    state.ledger.open_cap("people", Budget(1000))
     tokens = []
     for number in range(max(CLIENTS)):
-        tokens.append(home.accounts.add_analyst(f"analyst-{number}"))
-        home.ledger.set_cap("people", Budget(1000), f"analyst-{number}")
-        home.accounts.grant(f"analyst-{number}", "people")
-    return home, tokens
+        tokens.append(state.accounts.add_analyst(f"analyst-{number}"))
+        state.ledger.set_cap("people", Budget(1000), f"analyst-{number}")
+        state.accounts.grant(f"analyst-{number}", "people")
+    return state, tokens
 
 
 @contextmanager
-def serving(home: ServiceState, first_step: float) -> Iterator[int]:
+def serving(state: ServiceState, first_step: float) -> Iterator[int]:
     """The port of the service in a process of its own."""
     code = (
         "import sys; from privet.service.state import ServiceState; "
@@ -143,7 +143,7 @@ def serving(home: ServiceState, first_step: float) -> Iterator[int]:
         f"Limits(rate=1e6, burst=1e6, first_step={first_step}), '127.0.0.1', 0)"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(home.path)], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, str(state.path)], stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
         found = re.search(r":(\d+) \(", process.stderr.readline())
@@ -241,30 +241,30 @@ def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float
     """Median milliseconds of each step. Questions to a desk in this process and over HTTP take
     turns, so that both meet the same load.
     """
-    home, tokens = home_of(folder, place)
-    desk, watch = RequestHandlers(home, Limits(rate=1e9, burst=1e9, first_step=0)), Stopwatch()
+    state, tokens = make_state(folder, place)
+    handlers, watch = RequestHandlers(state, Limits(rate=1e9, burst=1e9, first_step=0)), Stopwatch()
     asked = requests.Count.model_validate(ASKED)
     for name, owner, method in (
-        ("who asks, and whether they may (accounts)", desk, "admit"),
-        ("who asks, and whether they may (accounts)", desk, "granted"),
-        ("charge, durable before rows are read (ledger)", home.ledger, "charge"),
-        ("note of the charge (witness)", home.witness, "note"),
+        ("who asks, and whether they may (accounts)", handlers, "admit"),
+        ("who asks, and whether they may (accounts)", handlers, "granted"),
+        ("charge, durable before rows are read (ledger)", state.ledger, "charge"),
+        ("note of the charge (witness)", state.witness, "note"),
         ("count (database)", DuckDBSource, "count"),
-        ("record, durable before the answer leaves (ledger)", home.ledger, "record"),
+        ("record, durable before the answer leaves (ledger)", state.ledger, "record"),
     ):
         watch.watch(name, owner, method)
     found: list[dict[str, float]] = []
-    with serving(home, 0) as port:
+    with serving(state, 0) as port:
         over = asker(port, tokens[1])
         over()
         for number in range(questions + 1):
             watch.seconds = {}
             start = time.perf_counter()
-            analyst = desk.admit(tokens[0], "here")
-            desk.ask(
-                desk.request(
+            analyst = handlers.admit(tokens[0], "here")
+            handlers.ask(
+                handlers.request(
                     analyst,
-                    desk.granted(analyst, "people"),
+                    handlers.granted(analyst, "people"),
                     "count",
                     asked,
                     BODY,
@@ -283,7 +283,7 @@ def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float
                     HTTP: outside,
                 }
             )
-    desk.close()
+    handlers.close()
     medians = {name: statistics.median(one[name] for one in found[1:]) * 1e3 for name in found[-1]}
     medians[HTTP] -= medians[ALL]
     return list(medians.items())
@@ -308,10 +308,10 @@ def measured(
     """For each number of clients: the bare database, the service with times as they are, the
     service as it is served.
     """
-    home, tokens = home_of(folder, place)
+    state, tokens = make_state(folder, place)
     source = open_table(place).source(SCHEMA)
     question = question_from(SCHEMA, ASKED["cells"], ASKED["partitions"])
-    with serving(home, 0) as plain, serving(home, Limits().first_step) as rounded:
+    with serving(state, 0) as plain, serving(state, Limits().first_step) as rounded:
         for clients in CLIENTS:
             alone = shown(bare(source, question, clients, seconds))
             yield name, clients, "bare database", alone, 1.0

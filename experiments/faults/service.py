@@ -47,9 +47,9 @@ def service_killed(folder: Path, rounds: int, seed: int = 0) -> Tally:
             tally.rounds += 1
             receipts = [receipt for analyst in analysts for receipt in analyst.receipts]
             tally.check_told(
-                there.home.ledger, [(receipt.number, receipt.hash) for receipt in receipts]
+                there.state.ledger, [(receipt.number, receipt.hash) for receipt in receipts]
             )
-        tally.check_books(there.home.ledger)
+        tally.check_books(there.state.ledger)
         service.stop()
     finally:
         if service.process.poll() is None:

@@ -1,7 +1,7 @@
-"""Releasing data instead of answers: synthetic tables (central), randomised records (local).
+"""Release data instead of answers: synthetic tables (central), randomised records (local).
 
-- :mod:`~privet.synthetic`: rows that nobody is, drawn from noisy counts
-- :mod:`~privet.local`: records that people randomise themselves, and what is learnt from
+- :mod:`~privet.synthetic`: synthetic rows that describe no real person, drawn from noisy counts
+- :mod:`~privet.local`: records that people randomise on their own devices, and what is learnt from
   them
 """
 

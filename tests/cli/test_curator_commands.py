@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
 
 
 @pytest.fixture
-def home(privet: Run, nursery: Path) -> ServiceState:
+def state(privet: Run, nursery: Path) -> ServiceState:
     """A home with the nursery table, Ada and Bob."""
     assert privet("curator", "init").code == 0
     table, schema = nursery / "nursery.csv", nursery / "nursery.schema.json"
@@ -32,30 +32,30 @@ def home(privet: Run, nursery: Path) -> ServiceState:
     return ServiceState.open("curator")
 
 
-def test_tokens_are_shown_once(privet: Run, home: ServiceState) -> None:
+def test_tokens_are_shown_once(privet: Run, state: ServiceState) -> None:
     ran = privet("curator", "analyst", "add", "eve")
     found = re.search(r"shown this once: (privet_\S{40,})", ran.out)
     assert found is not None
-    assert home.accounts.analyst_of(found[1]) == "eve"
+    assert state.accounts.analyst_of(found[1]) == "eve"
     again = privet("curator", "analyst", "add", "eve")
     assert (again.code, "analyst token" in again.err) == (2, True)
     fresh = re.search(r"shown this once: (\S+)", privet("curator", "analyst", "token", "eve").out)
     assert fresh is not None
-    assert home.accounts.analyst_of(fresh[1]) == "eve"
+    assert state.accounts.analyst_of(fresh[1]) == "eve"
     owner = re.search(
         r"shown this once: (\S+)", privet("curator", "analyst", "token", "--owner").out
     )
     assert owner is not None
-    assert home.accounts.is_owner(owner[1])
+    assert state.accounts.is_owner(owner[1])
     for arguments in ((), ("ada", "--owner")):
         assert "give the name" in privet("curator", "analyst", "token", *arguments).err
 
 
 def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
-    privet: Run, home: ServiceState, nursery: Path
+    privet: Run, state: ServiceState, nursery: Path
 ) -> None:
-    assert home.ledger.cap("people") == Budget(3)
-    assert Path(home.accounts.dataset("people").place).is_absolute()
+    assert state.ledger.cap("people") == Budget(3)
+    assert Path(state.accounts.dataset("people").place).is_absolute()
     again = privet(
         "curator",
         "dataset",
@@ -68,7 +68,7 @@ def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
         "9",
     )
     assert (again.code, "epsilon 3" in again.err) == (2, True)
-    assert home.ledger.cap("people") == Budget(3)
+    assert state.ledger.cap("people") == Budget(3)
     other = privet(
         "curator",
         "dataset",
@@ -81,12 +81,12 @@ def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
         "0.5",
     )
     assert "budget rho 0.5" in other.out
-    assert home.ledger.cap("rhos") == Budget(rho="0.5")
+    assert state.ledger.cap("rhos") == Budget(rho="0.5")
     listed = [line.split() for line in privet("curator", "dataset", "list").out.splitlines()]
     assert ["people", "epsilon", "3", "0", "3"] in listed
     assert privet("curator", "dataset", "remove", "people").code == 0
-    assert [dataset.name for dataset in home.accounts.datasets()] == ["rhos"]
-    assert home.ledger.cap("people") == Budget(3), "what was spent is not forgotten"
+    assert [dataset.name for dataset in state.accounts.datasets()] == ["rhos"]
+    assert state.ledger.cap("people") == Budget(3), "what was spent is not forgotten"
 
 
 @pytest.mark.parametrize(
@@ -110,27 +110,27 @@ def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
     ],
 )
 def test_what_is_wrong_is_said_and_changes_nothing(
-    privet: Run, home: ServiceState, nursery: Path, arguments: tuple[str, ...], said: str
+    privet: Run, state: ServiceState, nursery: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     places = {"TABLE": str(nursery / "nursery.csv"), "SCHEMA": str(nursery / "nursery.schema.json")}
-    before = (len(list(home.ledger.journal())), home.accounts.datasets(), home.accounts.grants())
+    before = (len(list(state.ledger.journal())), state.accounts.datasets(), state.accounts.grants())
     ran = privet("curator", *(places.get(word, word) for word in arguments))
     assert ran.code == 2, ran.out
     assert said in ran.err
     assert (
-        len(list(home.ledger.journal())),
-        home.accounts.datasets(),
-        home.accounts.grants(),
+        len(list(state.ledger.journal())),
+        state.accounts.datasets(),
+        state.accounts.grants(),
     ) == before
 
 
-def test_a_grant_has_a_budget_and_an_end(privet: Run, home: ServiceState) -> None:
+def test_a_grant_has_a_budget_and_an_end(privet: Run, state: ServiceState) -> None:
     assert (
         "until 2099-05-01T00:00"
         in privet("curator", "grant", "ada", "people", "-e", "1/3", "--until", "2099-05-01").out
     )
-    assert home.ledger.cap("people", "ada") == Budget("1/3")
-    assert home.accounts.granted("ada", "people").expires == "2099-05-01T00:00:00+00:00"
+    assert state.ledger.cap("people", "ada") == Budget("1/3")
+    assert state.accounts.granted("ada", "people").expires == "2099-05-01T00:00:00+00:00"
     assert privet("curator", "grant", "ada", "people", "-e", "1/3", "--until", "12h").code == 0
     lines = privet("curator", "analyst", "list").out.splitlines()
     assert any(
@@ -139,26 +139,26 @@ def test_a_grant_has_a_budget_and_an_end(privet: Run, home: ServiceState) -> Non
     )
 
 
-def test_revoking_says_what(privet: Run, home: ServiceState) -> None:
+def test_revoking_says_what(privet: Run, state: ServiceState) -> None:
     assert "may no longer ask ('people')\n" in privet("curator", "revoke", "ada", "people").out
-    assert [grant.analyst for grant in home.accounts.grants()] == ["bob"]
+    assert [grant.analyst for grant in state.accounts.grants()] == ["bob"]
     assert "the token has ended" in privet("curator", "revoke", "ada").out
 
 
-def charge(home: ServiceState, key: str, answered: bool = True) -> str:
-    entry = home.ledger.charge(
+def charge(state: ServiceState, key: str, answered: bool = True) -> str:
+    entry = state.ledger.charge(
         "people", "ada", Cost.pure("1/10"), "number of rows", key=key, request=key
     )
     if answered:
-        home.ledger.record(entry.number, b"{}")
-    return str(Receipt(home.ledger.identity, entry.number, entry.hash))
+        state.ledger.record(entry.number, b"{}")
+    return str(Receipt(state.ledger.identity, entry.number, entry.hash))
 
 
 def test_the_ledger_marks_what_was_charged_and_never_answered(
-    privet: Run, home: ServiceState
+    privet: Run, state: ServiceState
 ) -> None:
-    charge(home, "one")
-    charge(home, "two", answered=False)
+    charge(state, "one")
+    charge(state, "two", answered=False)
     shown = privet("curator", "ledger").out
     assert shown.count("(UNANSWERED)") == 1
     lines = [json.loads(line) for line in privet("curator", "ledger", "--json").out.splitlines()]
@@ -169,8 +169,8 @@ def test_the_ledger_marks_what_was_charged_and_never_answered(
     assert privet("curator", "ledger", "--analyst", "bob", "--json").out == ""
 
 
-def test_verify_finds_what_was_changed(privet: Run, home: ServiceState) -> None:
-    receipts = [charge(home, key) for key in ("one", "two", "three")]
+def test_verify_finds_what_was_changed(privet: Run, state: ServiceState) -> None:
+    receipts = [charge(state, key) for key in ("one", "two", "three")]
     Path("receipts.txt").write_text("\n".join(receipts) + "\n")
     ran = privet("curator", "verify", "--receipt", "receipts.txt", "--receipt", receipts[0])
     assert ran.out == "the ledger is whole: 6 lines, 4 receipts fit\n"
@@ -197,7 +197,7 @@ def test_verify_finds_what_was_changed(privet: Run, home: ServiceState) -> None:
     )
 
 
-def test_a_witness_on_another_disk(privet: Run, home: ServiceState) -> None:
-    charge(home, "one")
+def test_a_witness_on_another_disk(privet: Run, state: ServiceState) -> None:
+    charge(state, "one")
     assert privet("curator", "verify", "--witness", "other").code == 0
     assert Path("other").read_text().startswith("privet-receipt-1.")

@@ -138,4 +138,4 @@ def test_through_a_curator_at_an_address(privet: Run, folder: Path, tmp_path: Pa
             "quantile", service.url, "--attribute", "sex", "--epsilon", "1", "--token-file", "token"
         )
         assert (refused.code, refused.out) == (2, "")
-        assert service.home.ledger.spent("people").epsilon == 200
+        assert service.state.ledger.spent("people").epsilon == 200

@@ -34,7 +34,7 @@ def token(service, monkeypatch):
 
 
 def test_a_model_is_trained_and_evaluated(privet: Run, service):
-    spent = service.home.ledger.spent("car", "ada").epsilon
+    spent = service.state.ledger.spent("car", "ada").epsilon
     ran = privet(
         "fit",
         service.url,
@@ -50,12 +50,12 @@ def test_a_model_is_trained_and_evaluated(privet: Run, service):
     assert (ran.code, ran.err) == (0, "")
     assert "1-differentially private" in ran.out
     assert "left of your budget for 'car': epsilon " in ran.out
-    assert service.home.ledger.spent("car", "ada").epsilon == spent + 1
+    assert service.state.ledger.spent("car", "ada").epsilon == spent + 1
     ran = privet("evaluate", "m.json", service.url, "--epsilon", "10", "--json")
     said = json.loads(ran.out)
     assert len(said["classes"]) == len(said["noisy_confusion"]) == 4
     assert 0.5 < said["accuracy"] < 1
-    assert service.home.ledger.spent("car", "ada").epsilon == spent + 11
+    assert service.state.ledger.spent("car", "ada").epsilon == spent + 11
     assert (
         "Noisy confusion matrix" in privet("evaluate", "m.json", service.url, "--epsilon", "1").out
     )
@@ -104,13 +104,13 @@ def test_what_is_refused_is_one_message_and_charges_nothing(
     import privet as pv
 
     pv.datasets.load("nursery").schema.write("other.json")
-    spent = service.home.ledger.spent("car")
+    spent = service.state.ledger.spent("car")
     ran = privet("count", service.url, "--epsilon", "1/10", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("privet: ") == 1
     assert said in ran.err
     assert service.token not in ran.err
-    assert service.home.ledger.spent("car") == spent
+    assert service.state.ledger.spent("car") == spent
 
 
 def test_options_of_a_curator_do_not_go_with_a_table(privet: Run):

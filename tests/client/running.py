@@ -67,16 +67,16 @@ class Tap:
 class Running:
     """A home that is served, with an analyst."""
 
-    def __init__(self, home: ServiceState, tap: Tap, port: int) -> None:
-        self.home, self.tap, self.url = home, tap, f"http://127.0.0.1:{port}"
-        self.token = home.accounts.add_analyst("ada")
+    def __init__(self, state: ServiceState, tap: Tap, port: int) -> None:
+        self.state, self.tap, self.url = state, tap, f"http://127.0.0.1:{port}"
+        self.token = state.accounts.add_analyst("ada")
 
     def add(self, name: str, table: Path, schema: Schema, budget: Budget) -> None:
         """A data set that the analyst may ask about."""
-        self.home.accounts.add_dataset(name, str(table), schema)
-        self.home.ledger.open_cap(name, budget)
-        self.home.ledger.set_cap(name, budget, "ada")
-        self.home.accounts.grant("ada", name)
+        self.state.accounts.add_dataset(name, str(table), schema)
+        self.state.ledger.open_cap(name, budget)
+        self.state.ledger.set_cap(name, budget, "ada")
+        self.state.accounts.grant("ada", name)
 
     def connect(self, name: str | None = None, **options: Any) -> RemoteCurator:
         return pv.connect(self.url, self.token, name, **options)
@@ -85,8 +85,8 @@ class Running:
 @contextmanager
 def running(folder: Path, limits: Limits = FAST) -> Iterator[Running]:
     """A new home, served until the block ends."""
-    home, _ = ServiceState.make(folder / "curator")
-    tap = Tap(create_app(home, limits))
+    state, _ = ServiceState.make(folder / "curator")
+    tap = Tap(create_app(state, limits))
     server = uvicorn.Server(uvicorn.Config(tap, port=0, log_level="critical", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -96,7 +96,7 @@ def running(folder: Path, limits: Limits = FAST) -> Iterator[Running]:
             assert thread.is_alive()
             assert time.monotonic() < until
             time.sleep(0.01)
-        yield Running(home, tap, server.servers[0].sockets[0].getsockname()[1])
+        yield Running(state, tap, server.servers[0].sockets[0].getsockname()[1])
     finally:
         server.should_exit = True
         thread.join(60)

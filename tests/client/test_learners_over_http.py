@@ -186,7 +186,7 @@ def test_receipts_verify_against_the_ledger(service, curator):
         curator.size("1/10")
     receipts = [Receipt.read(text) for text in curator.receipts]
     assert len(receipts) == 3
-    assert verify(service.home.ledger, service.home.witness, receipts) == []
+    assert verify(service.state.ledger, service.state.witness, receipts) == []
     assert set(curator.receipts) <= {line.receipt for line in curator.history()}
 
 
@@ -224,7 +224,7 @@ def test_a_revoked_token_and_another_schema_end_the_session(tmp_path):
         service.add("car", tmp_path / "car.csv", CAR.schema, Budget(10))
         with service.connect() as curator:
             curator.size(1)
-            accounts = service.home.accounts
+            accounts = service.state.accounts
             accounts.remove_dataset("car")
             fewer = pv.Schema(
                 {name: CAR.schema.attributes[name] for name in CAR.schema.names[:3]},

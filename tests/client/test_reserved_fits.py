@@ -34,7 +34,7 @@ def service(tmp_path_factory):
 
 
 def reservations(service, dataset):
-    return service.home.ledger.reservations(dataset)
+    return service.state.ledger.reservations(dataset)
 
 
 def fit(curator, path, *, dies_at: int = 0, learner=pv.GreedyTreeClassifier):
@@ -74,7 +74,7 @@ def test_a_killed_fit_goes_on_and_pays_what_a_whole_one_pays(service, tmp_path, 
         assert curator.left == before - 1
     ended = reservations(service, "fits")[-1]
     assert (ended.state, ended.facts["claimed_model"]) == ("done", model.privacy_.id)
-    assert verify(service.home.ledger) == []
+    assert verify(service.state.ledger) == []
 
 
 def test_somebody_else_cannot_starve_a_fit(service, tmp_path):
@@ -162,5 +162,5 @@ def test_a_reservation_that_the_owner_ends_after_the_last_query_costs_no_model(s
     with service.connect("closed") as curator:
         with curator.reserving(Cost.pure("1/100"), "a fit") as within:
             within.size(F(1, 200))
-            service.home.ledger.close_reservation("ada", within._reservation, why="cancelled")
+            service.state.ledger.close_reservation("ada", within._reservation, why="cancelled")
         assert curator.reservation_state(within._reservation) == "cancelled"

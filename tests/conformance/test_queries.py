@@ -100,14 +100,14 @@ class Service:
         columns["ill"] = [SCHEMA.classes[row[-1]] for row in ROWS]
         self.table = folder / "people.parquet"
         pd.DataFrame(columns).to_parquet(self.table)
-        self.home, _ = ServiceState.make(folder / "curator")
-        self.home.accounts.add_dataset("people", str(self.table), SCHEMA)
-        self.home.ledger.open_cap("people", Budget(rho=10_000))
-        self.token = self.home.accounts.add_analyst("ada")
-        self.home.ledger.set_cap("people", Budget(rho=10_000), "ada")
-        self.home.accounts.grant("ada", "people")
+        self.state, _ = ServiceState.make(folder / "curator")
+        self.state.accounts.add_dataset("people", str(self.table), SCHEMA)
+        self.state.ledger.open_cap("people", Budget(rho=10_000))
+        self.token = self.state.accounts.add_analyst("ada")
+        self.state.ledger.set_cap("people", Budget(rho=10_000), "ada")
+        self.state.accounts.grant("ada", "people")
         limits = Limits(rate=100_000, burst=100_000, first_step=0)
-        self.client = TestClient(create_app(self.home, limits), base_url="http://127.0.0.1:8000")
+        self.client = TestClient(create_app(self.state, limits), base_url="http://127.0.0.1:8000")
         self.sent: list[tuple[str, bytes]] = []
 
     def handle(self, request: httpx2.Request) -> httpx2.Response:
@@ -129,7 +129,7 @@ class Service:
 
     @property
     def charges(self) -> int:
-        return len(self.home.ledger.entries())
+        return len(self.state.ledger.entries())
 
     def local(self) -> Curator:
         return Curator(self.table, SCHEMA, Budget(rho=100), analyst="ada", bits=seeded(7))
@@ -138,7 +138,7 @@ class Service:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     def seeded_curator(self, analyst, dataset, source):
-        account = {"ledger": self.home.ledger, "dataset": dataset.name, "analyst": analyst}
+        account = {"ledger": self.state.ledger, "dataset": dataset.name, "analyst": analyst}
         return Curator.over(Through(source), dataset.schema, bits=seeded(7), **account)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -75,7 +75,7 @@ def place(tmp_path, table_file) -> str:
     return copy_table(table_file, tmp_path)
 
 
-def make_home(folder: Path, place: str) -> ServiceState:
+def make_state(folder: Path, place: str) -> ServiceState:
     made, owner = ServiceState.make(folder / "curator")
     made.accounts.add_dataset("people", place, SCHEMA)
     made.ledger.open_cap("people", Budget(3))
@@ -88,8 +88,8 @@ def make_home(folder: Path, place: str) -> ServiceState:
 
 
 @pytest.fixture
-def home(tmp_path, place) -> ServiceState:
-    return make_home(tmp_path, place)
+def state(tmp_path, place) -> ServiceState:
+    return make_state(tmp_path, place)
 
 
 class Analyst:
@@ -113,7 +113,7 @@ class Analyst:
 class Standing:
     """A service that stands for many tests, and an analyst of it."""
 
-    home: ServiceState
+    state: ServiceState
     client: TestClient
     ada: Analyst
 
@@ -121,26 +121,26 @@ class Standing:
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory, table_file) -> Iterator[Standing]:
     """For tests that are only refused, and check that: it takes longer to make a service than to be
-    refused by it. A test that changes anything takes ``home`` and ``client``.
+    refused by it. A test that changes anything takes ``state`` and ``client``.
     """
     folder = tmp_path_factory.mktemp("standing")
-    home = make_home(folder, copy_table(table_file, folder))
-    with TestClient(create_app(home, FAST), base_url="http://127.0.0.1") as client:
-        yield Standing(home, client, Analyst(client, home.tokens["ada"]))
-    home.ledger.close()
+    state = make_state(folder, copy_table(table_file, folder))
+    with TestClient(create_app(state, FAST), base_url="http://127.0.0.1") as client:
+        yield Standing(state, client, Analyst(client, state.tokens["ada"]))
+    state.ledger.close()
 
 
 @pytest.fixture
-def client(home):
-    with TestClient(create_app(home, FAST), base_url="http://127.0.0.1") as client:
+def client(state):
+    with TestClient(create_app(state, FAST), base_url="http://127.0.0.1") as client:
         yield client
 
 
 @pytest.fixture
-def ada(client, home) -> Analyst:
-    return Analyst(client, home.tokens["ada"])
+def ada(client, state) -> Analyst:
+    return Analyst(client, state.tokens["ada"])
 
 
 @pytest.fixture
-def bob(client, home) -> Analyst:
-    return Analyst(client, home.tokens["bob"])
+def bob(client, state) -> Analyst:
+    return Analyst(client, state.tokens["bob"])

@@ -58,7 +58,7 @@ def people(path: Path, rows: int = 400) -> str:
 class House:
     """A curator's home with one table, and the tokens of its analysts."""
 
-    home: ServiceState
+    state: ServiceState
     table: Path
     tokens: dict[str, str] = field(default_factory=dict)
     service: Service | None = None
@@ -67,23 +67,23 @@ class House:
 
     @property
     def path(self) -> Path:
-        return self.home.path
+        return self.state.path
 
     def add(self, analyst: str, epsilon: str | int, dataset: str = "people") -> None:
         """An analyst who may spend this much."""
         if analyst not in self.tokens:
-            self.tokens[analyst] = self.home.accounts.add_analyst(analyst)
-        self.home.ledger.set_cap(dataset, Budget(epsilon), analyst)
-        self.home.accounts.grant(analyst, dataset)
+            self.tokens[analyst] = self.state.accounts.add_analyst(analyst)
+        self.state.ledger.set_cap(dataset, Budget(epsilon), analyst)
+        self.state.accounts.grant(analyst, dataset)
 
 
 def house(folder: Path, epsilon: str | int = 1000, place: str | None = None) -> House:
     """A new home with the table "people" and nobody to ask about it yet."""
-    home, _ = ServiceState.make(folder / "curator")
+    state, _ = ServiceState.make(folder / "curator")
     table = folder / "people.db"
-    home.accounts.add_dataset("people", place or people(table), SCHEMA)
-    home.ledger.open_cap("people", Budget(epsilon))
-    return House(home, table)
+    state.accounts.add_dataset("people", place or people(table), SCHEMA)
+    state.ledger.open_cap("people", Budget(epsilon))
+    return House(state, table)
 
 
 class Service:

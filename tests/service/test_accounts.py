@@ -17,114 +17,114 @@ from privet.service.accounts import Accounts, Grant
 from privet.service.state import ServiceState
 
 
-def test_a_token_is_random_shown_once_and_stored_hashed(home):
-    tokens = [home.tokens["ada"], home.tokens["bob"], home.tokens["owner"]]
+def test_a_token_is_random_shown_once_and_stored_hashed(state):
+    tokens = [state.tokens["ada"], state.tokens["bob"], state.tokens["owner"]]
     assert len(set(tokens)) == 3
     assert all(len(token) >= 40 for token in tokens)
-    stored = home.accounts.path.read_bytes()
+    stored = state.accounts.path.read_bytes()
     assert not any(
         token.encode() in stored or token.removeprefix("privet_").encode() in stored
         for token in tokens
     )
-    assert home.accounts.analyst_of(home.tokens["ada"]) == "ada"
-    assert home.accounts.is_owner(home.tokens["owner"])
-    assert not home.accounts.is_owner(home.tokens["ada"])
+    assert state.accounts.analyst_of(state.tokens["ada"]) == "ada"
+    assert state.accounts.is_owner(state.tokens["owner"])
+    assert not state.accounts.is_owner(state.tokens["ada"])
     for wrong in (
         "",
         "x",
-        home.tokens["ada"][:-1],
-        home.tokens["ada"] + " ",
-        home.tokens["owner"],
+        state.tokens["ada"][:-1],
+        state.tokens["ada"] + " ",
+        state.tokens["owner"],
         "\ud800",
     ):
         with pytest.raises(AccessError, match="not known"):
-            home.accounts.analyst_of(wrong)
+            state.accounts.analyst_of(wrong)
 
 
-def test_a_new_token_ends_the_one_before(home):
-    token = home.accounts.new_token("ada")
-    assert home.accounts.analyst_of(token) == "ada"
+def test_a_new_token_ends_the_one_before(state):
+    token = state.accounts.new_token("ada")
+    assert state.accounts.analyst_of(token) == "ada"
     with pytest.raises(AccessError):
-        home.accounts.analyst_of(home.tokens["ada"])
-    owner = home.accounts.new_owner_token()
-    assert home.accounts.is_owner(owner)
-    assert not home.accounts.is_owner(home.tokens["owner"])
+        state.accounts.analyst_of(state.tokens["ada"])
+    owner = state.accounts.new_owner_token()
+    assert state.accounts.is_owner(owner)
+    assert not state.accounts.is_owner(state.tokens["owner"])
 
 
-def test_grants_expire(home):
-    home.accounts.grant("ada", "people", datetime.now(UTC) + timedelta(hours=1))
-    assert not home.accounts.granted("ada", "people").over
-    home.accounts.grant("ada", "people", datetime.now(UTC) - timedelta(seconds=1))
+def test_grants_expire(state):
+    state.accounts.grant("ada", "people", datetime.now(UTC) + timedelta(hours=1))
+    assert not state.accounts.granted("ada", "people").over
+    state.accounts.grant("ada", "people", datetime.now(UTC) - timedelta(seconds=1))
     with pytest.raises(AccessError, match="no data set 'people' is granted to you"):
-        home.accounts.granted("ada", "people")
-    assert [grant.over for grant in home.accounts.grants("ada")] == [True]
+        state.accounts.granted("ada", "people")
+    assert [grant.over for grant in state.accounts.grants("ada")] == [True]
     with pytest.raises(ParameterError, match="zone"):
-        home.accounts.grant("ada", "people", datetime(2030, 1, 1))  # noqa: DTZ001
+        state.accounts.grant("ada", "people", datetime(2030, 1, 1))  # noqa: DTZ001
 
 
-def test_revoking_one_grant_leaves_the_token_and_revoking_all_ends_it(home, place, schema):
-    home.accounts.add_dataset("others", place, schema)
-    home.accounts.grant("ada", "others")
-    assert home.accounts.revoke("ada", "people") == ["people"]
+def test_revoking_one_grant_leaves_the_token_and_revoking_all_ends_it(state, place, schema):
+    state.accounts.add_dataset("others", place, schema)
+    state.accounts.grant("ada", "others")
+    assert state.accounts.revoke("ada", "people") == ["people"]
     with pytest.raises(AccessError):
-        home.accounts.granted("ada", "people")
-    assert home.accounts.granted("ada", "others").dataset == "others"
-    assert home.accounts.revoke("ada") == ["others"]
+        state.accounts.granted("ada", "people")
+    assert state.accounts.granted("ada", "others").dataset == "others"
+    assert state.accounts.revoke("ada") == ["others"]
     with pytest.raises(AccessError):
-        home.accounts.analyst_of(home.tokens["ada"])
-    assert home.accounts.analyst_of(home.tokens["bob"]) == "bob"
+        state.accounts.analyst_of(state.tokens["ada"])
+    assert state.accounts.analyst_of(state.tokens["bob"]) == "bob"
     with pytest.raises(ParameterError, match="no grant"):
-        home.accounts.revoke("bob", "others")
+        state.accounts.revoke("bob", "others")
 
 
-def test_names_are_taken_once_and_must_exist(home, place, schema):
+def test_names_are_taken_once_and_must_exist(state, place, schema):
     with pytest.raises(ParameterError, match="already"):
-        home.accounts.add_analyst("ada")
+        state.accounts.add_analyst("ada")
     with pytest.raises(ParameterError, match="already"):
-        home.accounts.add_dataset("people", place, schema)
+        state.accounts.add_dataset("people", place, schema)
     for call in (
-        lambda: home.accounts.grant("eve", "people"),
-        lambda: home.accounts.grant("ada", "cars"),
-        lambda: home.accounts.revoke("eve"),
-        lambda: home.accounts.new_token("eve"),
-        lambda: home.accounts.dataset("cars"),
-        lambda: home.accounts.remove_dataset("cars"),
+        lambda: state.accounts.grant("eve", "people"),
+        lambda: state.accounts.grant("ada", "cars"),
+        lambda: state.accounts.revoke("eve"),
+        lambda: state.accounts.new_token("eve"),
+        lambda: state.accounts.dataset("cars"),
+        lambda: state.accounts.remove_dataset("cars"),
     ):
         with pytest.raises(ParameterError, match=r"no (analyst|data set)"):
             call()
     for name in ("", "a\nb", "a/b"):
         with pytest.raises(ParameterError, match="name"):
-            home.accounts.add_dataset(name, place, schema)
+            state.accounts.add_dataset(name, place, schema)
 
 
 def test_a_data_set_is_kept_with_its_schema_and_a_new_one_of_the_same_name_is_another(
-    home, place, schema
+    state, place, schema
 ):
-    first = home.accounts.dataset("people")
+    first = state.accounts.dataset("people")
     assert (first.place, first.schema) == (place, schema)
     assert place not in repr(first)  # it may hold a password
-    home.accounts.remove_dataset("people")
-    assert home.accounts.datasets() == []
-    home.accounts.add_dataset("people", place, schema)
-    assert home.accounts.dataset("people").id != first.id
+    state.accounts.remove_dataset("people")
+    assert state.accounts.datasets() == []
+    state.accounts.add_dataset("people", place, schema)
+    assert state.accounts.dataset("people").id != first.id
 
 
-def test_only_the_owner_can_read_a_home(home):
-    assert stat.S_IMODE(home.path.stat().st_mode) == 0o700
-    for path in home.path.iterdir():
+def test_only_the_owner_can_read_a_home(state):
+    assert stat.S_IMODE(state.path.stat().st_mode) == 0o700
+    for path in state.path.iterdir():
         if path.name not in ("witness",) and not path.name.endswith(("-wal", "-shm")):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 
-def test_a_home_opens_again_and_knows_what_was_spent(home):
-    home.ledger.set_cap("people", Budget(7))
-    again = ServiceState.open(home.path)
-    assert again.ledger.identity == home.ledger.identity
+def test_a_home_opens_again_and_knows_what_was_spent(state):
+    state.ledger.set_cap("people", Budget(7))
+    again = ServiceState.open(state.path)
+    assert again.ledger.identity == state.ledger.identity
     assert again.ledger.cap("people") == Budget(7)
-    assert again.accounts.analyst_of(home.tokens["ada"]) == "ada"
+    assert again.accounts.analyst_of(state.tokens["ada"]) == "ada"
 
 
-def test_what_is_no_home_is_refused_and_left_as_it_is(tmp_path, home):
+def test_what_is_no_home_is_refused_and_left_as_it_is(tmp_path, state):
     with pytest.raises(ParameterError, match="no home"):
         ServiceState.open(tmp_path)
     full = tmp_path / "full"
@@ -139,7 +139,7 @@ def test_what_is_no_home_is_refused_and_left_as_it_is(tmp_path, home):
         ServiceState.make(tmp_path / "new", "mysql://x")
     assert not (tmp_path / "new").exists()
     with pytest.raises(ParameterError, match="not an empty folder"):
-        ServiceState.make(home.path)
+        ServiceState.make(state.path)
 
 
 def test_who_makes_a_home_a_moment_later_takes_nothing_away(tmp_path, monkeypatch):
@@ -159,11 +159,11 @@ def test_who_makes_a_home_a_moment_later_takes_nothing_away(tmp_path, monkeypatc
     assert ServiceState.open(tmp_path / "home").ledger.cap("people") == Budget(1)
 
 
-def test_a_home_whose_ledger_is_gone_is_not_opened_with_a_fresh_one(home):
-    for path in home.path.glob("ledger.sqlite*"):
+def test_a_home_whose_ledger_is_gone_is_not_opened_with_a_fresh_one(state):
+    for path in state.path.glob("ledger.sqlite*"):
         path.unlink()
     with pytest.raises(LedgerError, match="gone"):
-        ServiceState.open(home.path)
+        ServiceState.open(state.path)
 
 
 def test_accounts_that_are_gone_are_an_error(tmp_path):
@@ -172,13 +172,13 @@ def test_accounts_that_are_gone_are_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("ledger", [None, {}, 3, ["ledger.sqlite"]])
-def test_a_home_that_does_not_say_where_its_ledger_is_gets_no_new_one(home, ledger):
-    config = home.path / "curator.json"
+def test_a_home_that_does_not_say_where_its_ledger_is_gets_no_new_one(state, ledger):
+    config = state.path / "curator.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "ledger": ledger}))
-    (home.path / "ledger.sqlite").unlink()
+    (state.path / "ledger.sqlite").unlink()
     with pytest.raises(LedgerError, match="where the ledger is"):
-        ServiceState.open(home.path)
-    assert not (home.path / "ledger.sqlite").exists()
+        ServiceState.open(state.path)
+    assert not (state.path / "ledger.sqlite").exists()
 
 
 @pytest.mark.parametrize(
@@ -190,17 +190,17 @@ def test_a_home_that_does_not_say_where_its_ledger_is_gets_no_new_one(home, ledg
         ("UPDATE datasets SET place = CAST(x'ff' AS TEXT)", lambda accounts: accounts.datasets()),
     ],
 )
-def test_damaged_accounts_are_one_error(home, statement, read):
-    with closing(sqlite3.connect(home.accounts.path)) as connection:
+def test_damaged_accounts_are_one_error(state, statement, read):
+    with closing(sqlite3.connect(state.accounts.path)) as connection:
         connection.execute(statement)
         connection.commit()
     with pytest.raises(LedgerError, match="accounts"):
-        read(home.accounts)
+        read(state.accounts)
 
 
-def test_a_name_that_cannot_be_written_is_no_damage(home):
+def test_a_name_that_cannot_be_written_is_no_damage(state):
     with pytest.raises(ParameterError, match="UTF-8"):
-        home.accounts.dataset("\udcff")
+        state.accounts.dataset("\udcff")
 
 
 @pytest.mark.parametrize("expires", ["soon", 7, None])

@@ -32,8 +32,8 @@ from tests.service.conftest import FAST, Analyst
 COUNT = {"epsilon": "1/10", "cells": [[{}]]}
 
 
-def lines(home):
-    return len(list(home.ledger.journal()))
+def lines(state):
+    return len(list(state.ledger.journal()))
 
 
 def problem(response, status, kind):
@@ -44,7 +44,7 @@ def problem(response, status, kind):
     return told
 
 
-def test_a_count_is_charged_noisy_and_carries_a_receipt(ada, home):
+def test_a_count_is_charged_noisy_and_carries_a_receipt(ada, state):
     response = ada.post("count", COUNT, key="k")
     assert response.status_code == 200
     told = response.json()
@@ -53,19 +53,19 @@ def test_a_count_is_charged_noisy_and_carries_a_receipt(ada, home):
     assert answer["private"] is True
     assert (answer["noise"], answer["spread"]) == ("discrete-laplace", "10")
     assert answer["tables"][0]["shape"] == [1, 2]
-    entry = home.ledger.charged("ada", "k")
+    entry = state.ledger.charged("ada", "k")
     assert (entry.number, entry.hash) == (answer["entry"]["number"], answer["entry"]["hash"])
     receipt = Receipt.read(told["receipt"])
     assert (receipt.ledger, receipt.number, receipt.hash) == (
-        home.ledger.identity,
+        state.ledger.identity,
         entry.number,
         entry.hash,
     )
     raw = response.content[len(b'{"answer":') : response.content.index(b',"receipt"')]
     assert hashlib.sha256(raw).hexdigest() == receipt.answer
-    assert home.ledger.answer(entry.number) == raw
-    assert verify(home.ledger, home.witness, [receipt]) == []
-    assert home.witness.seen().number == entry.number
+    assert state.ledger.answer(entry.number) == raw
+    assert verify(state.ledger, state.witness, [receipt]) == []
+    assert state.witness.seen().number == entry.number
 
 
 def test_noise_is_fresh_for_every_key(ada):
@@ -76,9 +76,9 @@ def test_noise_is_fresh_for_every_key(ada):
     assert len(answers) > 6
 
 
-def test_counts_are_about_right(ada, home, frame, schema):
-    home.ledger.set_cap("people", Budget(1000))
-    home.ledger.set_cap("people", Budget(1000), "ada")
+def test_counts_are_about_right(ada, state, frame, schema):
+    state.ledger.set_cap("people", Budget(1000))
+    state.ledger.set_cap("people", Budget(1000), "ada")
     body = {
         "epsilon": 100,
         "cells": [[{"colour": ["red"]}, {"colour": ["green", 2]}]],
@@ -101,14 +101,14 @@ def test_counts_are_about_right(ada, home, frame, schema):
     assert abs(sums[0] - int(exact[0] @ [1, -2])) <= 2
 
 
-def test_the_same_key_and_body_get_the_same_answer_for_one_charge(ada, home):
+def test_the_same_key_and_body_get_the_same_answer_for_one_charge(ada, state):
     first = ada.post("count", COUNT, key="k")
-    before = lines(home)
+    before = lines(state)
     again = ada.post("count", COUNT, key="k")
     assert again.content == first.content
     assert "privet-replayed" not in first.headers
     assert again.headers["privet-replayed"] == "true"
-    assert lines(home) == before
+    assert lines(state) == before
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ def test_the_same_key_and_body_get_the_same_answer_for_one_charge(ada, home):
         ("size", {"epsilon": "1/10"}),
     ],
 )
-def test_a_key_with_another_body_or_question_is_refused(ada, home, question, body):
+def test_a_key_with_another_body_or_question_is_refused(ada, state, question, body):
     ada.post("count", COUNT, key="k")
-    before = lines(home)
+    before = lines(state)
     problem(ada.post(question, body, key="k"), 409, "key-reused")
-    assert lines(home) == before
+    assert lines(state) == before
 
 
 def test_keys_are_each_analysts_own(ada, bob):
@@ -132,14 +132,14 @@ def test_keys_are_each_analysts_own(ada, bob):
     assert first.json()["answer"]["entry"]["number"] != second.json()["answer"]["entry"]["number"]
 
 
-def test_without_a_key_every_request_is_its_own(ada, home):
+def test_without_a_key_every_request_is_its_own(ada, state):
     numbers = [ada.post("count", COUNT).json()["answer"]["entry"]["number"] for _ in range(3)]
     assert len(set(numbers)) == 3
-    assert home.ledger.spent("people", "ada").epsilon == F(3, 10)
+    assert state.ledger.spent("people", "ada").epsilon == F(3, 10)
 
 
 def test_a_charge_that_was_never_answered_is_answered_later_for_the_same_charge(
-    ada, home, monkeypatch
+    ada, state, monkeypatch
 ):
     from privet.errors import TableError
     from privet.tables.duckdb.table import DuckDBSource
@@ -151,30 +151,30 @@ def test_a_charge_that_was_never_answered_is_answered_later_for_the_same_charge(
         patch.setattr(DuckDBSource, "count", fails)
         told = problem(ada.post("count", COUNT, key="k"), 503, "table")
     assert told["charged"] is True
-    assert told["number"] == home.ledger.charged("ada", "k").number
+    assert told["number"] == state.ledger.charged("ada", "k").number
     assert "without another charge" in told["detail"]
     history = ada.get("datasets/people/history").json()["entries"]
     assert [(entry["key"], entry["answered"]) for entry in history] == [("k", False)]
-    before = lines(home)
+    before = lines(state)
     answered = ada.post("count", COUNT, key="k")
     assert answered.status_code == 200
     assert "privet-replayed" not in answered.headers
-    assert lines(home) == before
+    assert lines(state) == before
     assert ada.post("count", COUNT, key="k").content == answered.content
     assert ada.get("datasets/people/history").json()["entries"][0]["answered"] is True
 
 
-def test_nothing_is_charged_for_a_table_that_is_gone(ada, home, tmp_path):
+def test_nothing_is_charged_for_a_table_that_is_gone(ada, state, tmp_path):
     (tmp_path / "people.db").rename(tmp_path / "elsewhere.db")
-    before = lines(home)
+    before = lines(state)
     told = problem(ada.post("count", COUNT, key="k"), 503, "table")
     assert told["charged"] is False
-    assert lines(home) == before
+    assert lines(state) == before
     (tmp_path / "elsewhere.db").rename(tmp_path / "people.db")
     assert ada.post("count", COUNT, key="k").status_code == 200
 
 
-def test_colluding_analysts_together_cannot_pass_the_data_sets_cap(ada, bob, home):
+def test_colluding_analysts_together_cannot_pass_the_data_sets_cap(ada, bob, state):
     assert ada.post("size", {"epsilon": 2}).status_code == 200
     told = problem(bob.post("size", {"epsilon": "3/2"}), 403, "budget-exceeded")
     assert (told["asked"], told["left"], told["unit"], told["account"]) == (
@@ -185,15 +185,15 @@ def test_colluding_analysts_together_cannot_pass_the_data_sets_cap(ada, bob, hom
     )
     assert bob.post("size", {"epsilon": 1}).status_code == 200
     problem(bob.post("size", {"epsilon": "1/1000000000"}), 403, "budget-exceeded")
-    assert home.ledger.spent("people").epsilon == 3
+    assert state.ledger.spent("people").epsilon == 3
 
 
-def test_an_analyst_cannot_pass_their_own_cap(ada, home):
+def test_an_analyst_cannot_pass_their_own_cap(ada, state):
     assert ada.post("size", {"epsilon": "2"}).status_code == 200
-    before = lines(home)
+    before = lines(state)
     told = problem(ada.post("count", COUNT), 403, "budget-exceeded")
     assert told["account"] == "analyst 'ada' on data set 'people'"
-    assert lines(home) == before
+    assert lines(state) == before
 
 
 @pytest.mark.parametrize(
@@ -223,10 +223,10 @@ def test_an_analyst_cannot_pass_their_own_cap(ada, home):
     ],
 )
 def test_odd_amounts_are_refused_and_charge_nothing(standing, epsilon, status):
-    home, ada = standing.home, standing.ada
-    before = lines(home)
+    state, ada = standing.state, standing.ada
+    before = lines(state)
     assert ada.post("size", {"epsilon": epsilon}).status_code == status
-    assert lines(home) == before
+    assert lines(state) == before
 
 
 @pytest.mark.parametrize(
@@ -242,15 +242,15 @@ def test_odd_amounts_are_refused_and_charge_nothing(standing, epsilon, status):
     ],
 )
 def test_what_is_no_json_is_refused(standing, text):
-    home, ada = standing.home, standing.ada
-    before = lines(home)
+    state, ada = standing.state, standing.ada
+    before = lines(state)
     response = ada.client.post(
         "/v1/datasets/people/size",
         content=text,
         headers={**ada.headers, "content-type": "application/json"},
     )
     problem(response, 422, "parameter")
-    assert lines(home) == before
+    assert lines(state) == before
 
 
 @pytest.mark.parametrize(
@@ -328,43 +328,43 @@ def test_what_is_no_json_is_refused(standing, text):
     ],
 )
 def test_questions_that_cannot_be_asked_are_refused_and_charge_nothing(standing, question, body):
-    home, ada = standing.home, standing.ada
-    before = lines(home)
+    state, ada = standing.state, standing.ada
+    before = lines(state)
     assert ada.post(question, body).status_code == 422
-    assert lines(home) == before
+    assert lines(state) == before
 
 
-def test_who_has_no_valid_token_gets_nothing(client, home):
+def test_who_has_no_valid_token_gets_nothing(client, state):
     for headers in (
         {},
         {"Authorization": "Bearer wrong"},
         {"Authorization": "Basic abc"},
-        {"Authorization": f"Bearer {home.tokens['owner']}"},
+        {"Authorization": f"Bearer {state.tokens['owner']}"},
     ):
         response = client.get("/v1/datasets", headers=headers)
         assert problem(response, 401, "access")["title"] == "The token is not known"
         assert response.headers["www-authenticate"] == "Bearer"
 
 
-def test_revoking_acts_at_once(ada, home):
+def test_revoking_acts_at_once(ada, state):
     assert ada.post("count", COUNT).status_code == 200
     snapshot = ada.snapshot()
-    home.accounts.revoke("ada", "people")
+    state.accounts.revoke("ada", "people")
     problem(ada.post("count", COUNT), 404, "not-granted")
     problem(ada.post("size", {"epsilon": 1, "snapshot": snapshot}), 404, "not-granted")
-    home.accounts.revoke("ada")
+    state.accounts.revoke("ada")
     problem(ada.get("datasets"), 401, "access")
 
 
-def test_an_expired_grant_is_over(ada, home):
-    home.accounts.grant("ada", "people", datetime.now(UTC) - timedelta(minutes=1))
+def test_an_expired_grant_is_over(ada, state):
+    state.accounts.grant("ada", "people", datetime.now(UTC) - timedelta(minutes=1))
     problem(ada.post("count", COUNT), 404, "not-granted")
     assert ada.get("datasets").json()["datasets"] == []
 
 
-def test_a_data_set_that_is_not_granted_looks_like_one_that_is_not_there(ada, home, place, schema):
-    home.accounts.add_dataset("secret", place, schema)
-    home.ledger.open_cap("secret", Budget(1))
+def test_a_data_set_that_is_not_granted_looks_like_one_that_is_not_there(ada, state, place, schema):
+    state.accounts.add_dataset("secret", place, schema)
+    state.ledger.open_cap("secret", Budget(1))
     there = ada.post("count", COUNT, dataset="secret").json()
     absent = ada.post("count", COUNT, dataset="absent").json()
     assert there == {**absent, "detail": absent["detail"].replace("absent", "secret")}
@@ -390,13 +390,13 @@ def test_money_and_schema_are_told(ada, schema):
     }
 
 
-def test_a_plan_is_priced_and_not_charged(ada, home):
-    before = lines(home)
+def test_a_plan_is_priced_and_not_charged(ada, state):
+    before = lines(state)
     told = ada.post("preview", {"plan": [{"epsilon": "3/2"}, {"epsilon": "1/2"}]}).json()
     assert told == {"cost": {"epsilon": "2", "rho": "5/4"}, "left": "2", "fits": True}
     assert ada.post("preview", {"plan": [{"epsilon": "2.01"}]}).json()["fits"] is False
     problem(ada.post("preview", {"plan": [{}]}), 422, "parameter")
-    assert lines(home) == before
+    assert lines(state) == before
 
 
 def test_the_history_is_ones_own_in_pages(ada, bob):
@@ -414,32 +414,32 @@ def test_the_history_is_ones_own_in_pages(ada, bob):
         assert ada.get("datasets/people/history", **wrong).status_code == 422
 
 
-def test_another_schema_is_noticed(ada, home, schema):
+def test_another_schema_is_noticed(ada, state, schema):
     assert ada.post("count", COUNT, **{"Privet-Schema": schema.fingerprint}).status_code == 200
-    before = lines(home)
+    before = lines(state)
     problem(ada.post("count", COUNT, **{"Privet-Schema": "0" * 64}), 409, "schema")
-    assert lines(home) == before
+    assert lines(state) == before
 
 
-def test_a_data_set_that_was_replaced_does_not_replay_or_reuse_keys(ada, home, place, schema):
+def test_a_data_set_that_was_replaced_does_not_replay_or_reuse_keys(ada, state, place, schema):
     ada.post("count", COUNT, key="k")
-    home.accounts.remove_dataset("people")
-    home.accounts.add_dataset("people", place, schema)
+    state.accounts.remove_dataset("people")
+    state.accounts.add_dataset("people", place, schema)
     # what was granted was another table
     problem(ada.post("count", COUNT, key="k"), 404, "not-granted")
-    home.accounts.grant("ada", "people")
+    state.accounts.grant("ada", "people")
     problem(ada.post("count", COUNT, key="k"), 409, "key-reused")
 
 
-def test_questions_of_a_snapshot_see_the_same_people_and_groups_are_paid_once(ada, home):
-    home.ledger.set_cap("people", Budget(1000))
-    home.ledger.set_cap("people", Budget(1000), "ada")
+def test_questions_of_a_snapshot_see_the_same_people_and_groups_are_paid_once(ada, state):
+    state.ledger.set_cap("people", Budget(1000))
+    state.ledger.set_cap("people", Budget(1000), "ada")
     snapshot = ada.snapshot()
     told = ada.post("divide", {"epsilon": 100, "n_parts": 2, "snapshot": snapshot}, key="d").json()[
         "answer"
     ]
     division = told["division"]
-    before = lines(home)
+    before = lines(state)
     totals = []
     for number in range(2):
         body = {
@@ -453,17 +453,17 @@ def test_questions_of_a_snapshot_see_the_same_people_and_groups_are_paid_once(ad
         problem(ada.post("size", {**body, "epsilon": 51}), 403, "budget-exceeded")
         again = ada.post("size", body, key=f"p{number}")
         assert again.headers["privet-replayed"] == "true"
-        assert verify(home.ledger, receipts=[Receipt.read(again.json()["receipt"])]) == []
+        assert verify(state.ledger, receipts=[Receipt.read(again.json()["receipt"])]) == []
     assert abs(sum(totals) - 200) <= 4
     assert min(totals) > 50
-    assert lines(home) == before, "the division was paid for"
+    assert lines(state) == before, "the division was paid for"
     # One key, one request: neither another group's, nor one of the whole table.
     other = {"epsilon": 1, "snapshot": snapshot, "part": {"division": division, "number": 1}}
     problem(ada.post("size", other, key="p0"), 409, "key-reused")
     problem(ada.post("size", other, key="d"), 409, "key-reused")
 
 
-def test_groups_end_with_their_snapshot(ada, home):
+def test_groups_end_with_their_snapshot(ada, state):
     snapshot = ada.snapshot()
     body = {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}
     first = ada.post("divide", body, key="d")
@@ -508,19 +508,19 @@ def test_snapshots_are_each_analysts_own_and_few(ada, bob):
     )
 
 
-def test_idle_snapshots_end(home):
+def test_idle_snapshots_end(state):
     with TestClient(
-        create_app(home, Limits(rate=1000, burst=1000, first_step=0, snapshot_idle=0))
+        create_app(state, Limits(rate=1000, burst=1000, first_step=0, snapshot_idle=0))
     ) as client:
-        ada = Analyst(client, home.tokens["ada"])
+        ada = Analyst(client, state.tokens["ada"])
         problem(ada.post("size", {"epsilon": 1, "snapshot": ada.snapshot()}), 410, "snapshot-gone")
 
 
-def test_who_is_too_fast_has_to_wait_and_others_do_not(home):
+def test_who_is_too_fast_has_to_wait_and_others_do_not(state):
     with TestClient(
-        create_app(home, Limits(rate=0.001, burst=3, first_step=0, strangers=0.001))
+        create_app(state, Limits(rate=0.001, burst=3, first_step=0, strangers=0.001))
     ) as client:
-        ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
+        ada, bob = (Analyst(client, state.tokens[name]) for name in ("ada", "bob"))
         assert [ada.get("datasets").status_code for _ in range(4)] == [200, 200, 200, 429]
         assert int(ada.get("datasets").headers["retry-after"]) >= 1
         assert bob.get("datasets").status_code == 200
@@ -529,11 +529,11 @@ def test_who_is_too_fast_has_to_wait_and_others_do_not(home):
         assert strangers[-1] == 429
 
 
-def test_large_bodies_are_refused_whatever_their_headers_say(home):
+def test_large_bodies_are_refused_whatever_their_headers_say(state):
     with TestClient(
-        create_app(home, Limits(rate=1000, burst=1000, first_step=0, body=1000))
+        create_app(state, Limits(rate=1000, burst=1000, first_step=0, body=1000))
     ) as client:
-        ada = Analyst(client, home.tokens["ada"])
+        ada = Analyst(client, state.tokens["ada"])
         large = {"epsilon": 1, "cells": [[{"colour": ["red"] * 500}]]}
         problem(ada.post("count", large), 413, "too-large")
         chunked = client.post(
@@ -543,24 +543,24 @@ def test_large_bodies_are_refused_whatever_their_headers_say(home):
         assert ada.post("count", COUNT).status_code == 200
 
 
-def test_a_ledger_that_was_changed_is_not_served(home):
-    ada = Analyst(TestClient(create_app(home, FAST)), home.tokens["ada"])
+def test_a_ledger_that_was_changed_is_not_served(state):
+    ada = Analyst(TestClient(create_app(state, FAST)), state.tokens["ada"])
     with ada.client:
         ada.post("count", COUNT)
-    home.witness.path.write_text(str(Receipt(home.ledger.identity, 99, "0" * 64)))
+    state.witness.path.write_text(str(Receipt(state.ledger.identity, 99, "0" * 64)))
     with pytest.raises(LedgerError, match="not what it was"):
-        create_app(home, FAST)
+        create_app(state, FAST)
 
 
 def test_rows_written_later_are_not_in_a_snapshot_but_in_the_next_question(
-    home, schema, frame, tmp_path
+    state, schema, frame, tmp_path
 ):
     frame.to_parquet(tmp_path / "people.parquet")
-    home.accounts.add_dataset("file", str(tmp_path / "people.parquet"), schema)
-    home.ledger.open_cap("file", Budget(10_000))
-    home.accounts.grant("ada", "file")
-    with TestClient(create_app(home, FAST)) as client:
-        ada = Analyst(client, home.tokens["ada"])
+    state.accounts.add_dataset("file", str(tmp_path / "people.parquet"), schema)
+    state.ledger.open_cap("file", Budget(10_000))
+    state.accounts.grant("ada", "file")
+    with TestClient(create_app(state, FAST)) as client:
+        ada = Analyst(client, state.tokens["ada"])
         snapshot = ada.post("snapshots", {}, dataset="file").json()["snapshot"]
 
         def size(**more):
@@ -574,9 +574,9 @@ def test_rows_written_later_are_not_in_a_snapshot_but_in_the_next_question(
         assert abs(size() - 20) <= 2
 
 
-def test_the_openapi_description_has_examples_that_work(ada, home):
-    home.ledger.set_cap("people", Budget(10_000))
-    home.ledger.set_cap("people", Budget(10_000), "ada")
+def test_the_openapi_description_has_examples_that_work(ada, state):
+    state.ledger.set_cap("people", Budget(10_000))
+    state.ledger.set_cap("people", Budget(10_000), "ada")
     described = ada.client.get("/v1/openapi.json").json()
     questions = [path for path in described["paths"] if path.count("/") == 4]
     assert len(questions) == 16
@@ -601,7 +601,7 @@ def test_the_openapi_description_has_examples_that_work(ada, home):
     assert ada.post("count", count).status_code == 200
 
 
-def test_duckdb_says_nothing_of_rows(ada, home, tmp_path):
+def test_duckdb_says_nothing_of_rows(ada, state, tmp_path):
     """A column that no longer is what it was: the error names no value."""
     with duckdb.connect(tmp_path / "other.db") as connection:
         connection.execute(
@@ -610,14 +610,14 @@ def test_duckdb_says_nothing_of_rows(ada, home, tmp_path):
         )
     ada.post("count", COUNT)
     (tmp_path / "other.db").replace(tmp_path / "people.db")
-    before = lines(home)
+    before = lines(state)
     told = problem(ada.post("count", COUNT), 503, "table")  # not what the old rows were
     assert "secret" not in json.dumps(told)
-    assert lines(home) == before
+    assert lines(state) == before
 
 
-def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
-    app = create_app(home, FAST)
+def test_a_stranger_is_turned_away_before_anything_they_send_is_read(state):
+    app = create_app(state, FAST)
     read, answered = [], []
 
     async def receive():
@@ -627,7 +627,10 @@ def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
     async def send(message):
         answered.append(message)
 
-    for sent, unread in ((b"Bearer wrong", True), (f"Bearer {home.tokens['ada']}".encode(), False)):
+    for sent, unread in (
+        (b"Bearer wrong", True),
+        (f"Bearer {state.tokens['ada']}".encode(), False),
+    ):
         scope = {
             "type": "http",
             "method": "POST",
@@ -653,7 +656,7 @@ def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
     ] == [401, 413]
 
 
-def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
+def test_an_analyst_has_few_requests_under_way(state, monkeypatch):
     """A slow question sent many times holds up whoever sent it, and nobody else."""
     from privet.tables.duckdb.table import DuckDBSource
 
@@ -666,14 +669,14 @@ def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
         return count(self, question)
 
     monkeypatch.setattr(DuckDBSource, "count", slowly)
-    with TestClient(create_app(home, FAST)) as client, ThreadPoolExecutor(8) as threads:
-        ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
+    with TestClient(create_app(state, FAST)) as client, ThreadPoolExecutor(8) as threads:
+        ada, bob = (Analyst(client, state.tokens[name]) for name in ("ada", "bob"))
         first = threads.submit(ada.post, "count", COUNT, "k0")
         assert asked.wait(60)
         again = problem(ada.post("count", COUNT, key="k0"), 429, "too-many-requests")
         assert "being answered" in again["detail"]
         others = [threads.submit(ada.post, "count", COUNT, f"k{i}") for i in range(1, 4)]
-        while len(home.ledger.entries()) < 4:
+        while len(state.ledger.entries()) < 4:
             time.sleep(0.01)
         assert "under way" in problem(ada.get("datasets"), 429, "too-many-requests")["detail"]
         assert bob.get("datasets").status_code == 200
@@ -682,45 +685,45 @@ def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
         assert ada.post("count", COUNT, key="k0").headers["privet-replayed"] == "true"
 
 
-def test_recorded_answers_have_a_bound(home):
+def test_recorded_answers_have_a_bound(state):
     with TestClient(
-        create_app(home, Limits(rate=1000, burst=1000, first_step=0, recorded=100))
+        create_app(state, Limits(rate=1000, burst=1000, first_step=0, recorded=100))
     ) as client:
-        ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
+        ada, bob = (Analyst(client, state.tokens[name]) for name in ("ada", "bob"))
         first = ada.post("count", COUNT, key="k")
         assert first.status_code == 200
-        before = lines(home)
+        before = lines(state)
         assert (
             "room" in problem(ada.post("size", {"epsilon": 1}), 429, "too-many-requests")["detail"]
         )
         assert ada.post("count", COUNT, key="k").content == first.content
         assert bob.post("count", COUNT).status_code == 200
-        assert lines(home) == before + 1
+        assert lines(state) == before + 1
 
 
-def test_large_requests_count_as_several(home):
-    with TestClient(create_app(home, Limits(rate=0.001, burst=20, first_step=0))) as client:
-        ada = Analyst(client, home.tokens["ada"])
+def test_large_requests_count_as_several(state):
+    with TestClient(create_app(state, Limits(rate=0.001, burst=20, first_step=0))) as client:
+        ada = Analyst(client, state.tokens["ada"])
         body = {"epsilon": "1/10", "cells": [[{"colour": ["red"] * 90_000}]]}
         statuses = [ada.post("count", body).status_code for _ in range(4)]
         assert statuses[0] == 200
         assert statuses[-1] == 429
 
 
-def test_lists_of_cells_share_one_bound(ada, home, monkeypatch):
+def test_lists_of_cells_share_one_bound(ada, state, monkeypatch):
     """One list after the other, each just small enough, must not add up."""
     monkeypatch.setattr("privet.queries.json_parts.MAX_COMPILED", 1 << 10)
-    before = lines(home)
+    before = lines(state)
     one = [{"colour": [i % 3], "age": [i // 3]} for i in range(12)]
     told = problem(ada.post("count", {"epsilon": 1, "cells": [one] * 150}), 422, "question")
     assert "nodes" in told["detail"]
-    assert lines(home) == before
+    assert lines(state) == before
 
 
-def test_a_ledger_that_is_rolled_back_while_it_is_served_answers_no_more(ada, home, tmp_path):
+def test_a_ledger_that_is_rolled_back_while_it_is_served_answers_no_more(ada, state, tmp_path):
     ada.post("count", COUNT, key="k1")
     backup = sqlite3.connect(tmp_path / "backup.sqlite")
-    with sqlite3.connect(home.path / "ledger.sqlite") as live:
+    with sqlite3.connect(state.path / "ledger.sqlite") as live:
         live.backup(backup)
     for i in range(3):
         assert ada.post("count", COUNT, key=f"later-{i}").status_code == 200
@@ -729,9 +732,9 @@ def test_a_ledger_that_is_rolled_back_while_it_is_served_answers_no_more(ada, ho
     live.close()
     for i in range(6):
         assert ada.post("count", COUNT, key=f"after-{i}").status_code == 503
-    assert any("backup" in found for found in verify(home.ledger, home.witness))
+    assert any("backup" in found for found in verify(state.ledger, state.witness))
     with pytest.raises(LedgerError, match="not what it was"):
-        create_app(home, FAST)
+        create_app(state, FAST)
 
 
 def test_no_cache_keeps_an_answer(ada):
@@ -743,7 +746,7 @@ def test_no_cache_keeps_an_answer(ada):
         assert response.headers["cache-control"] == "no-store"
 
 
-def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
+def test_a_snapshot_counts_until_its_thread_has_left_it(state, monkeypatch):
     """Ending one while its question is still worked on makes no room for more work."""
     from privet.tables.duckdb.table import DuckDBSource
 
@@ -756,10 +759,10 @@ def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
 
     monkeypatch.setattr(DuckDBSource, "count", slowly)
     with (
-        TestClient(create_app(home, replace(FAST, at_once_each=20))) as client,
+        TestClient(create_app(state, replace(FAST, at_once_each=20))) as client,
         ThreadPoolExecutor(4) as threads,
     ):
-        ada = Analyst(client, home.tokens["ada"])
+        ada = Analyst(client, state.tokens["ada"])
         snapshots = [ada.snapshot() for _ in range(4)]
         working = [
             threads.submit(ada.post, "count", {**COUNT, "snapshot": name}) for name in snapshots
@@ -787,7 +790,7 @@ def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
 @pytest.mark.parametrize(
     "path", ["/v1/datasets/", "/v1/datasets/people/", "/v1/datasets/people/count/"]
 )
-def test_a_slash_too_many_is_not_found_rather_than_sent_elsewhere(client, home, path):
-    headers = {"Authorization": f"Bearer {home.tokens['ada']}", "Host": "elsewhere.example"}
+def test_a_slash_too_many_is_not_found_rather_than_sent_elsewhere(client, state, path):
+    headers = {"Authorization": f"Bearer {state.tokens['ada']}", "Host": "elsewhere.example"}
     answer = client.get(path, headers=headers, follow_redirects=False)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")

@@ -50,7 +50,7 @@ def not_charged(there: House, answer: Answer, lines: int) -> None:
     assert told["charged"] is False
     assert answer.headers["retry-after"] == "1"
     assert b"/" not in told["detail"].encode()  # no place of the owner's
-    assert len(there.home.ledger.entries()) == lines
+    assert len(there.state.ledger.entries()) == lines
 
 
 def charged(there: House, answer: Answer) -> int:
@@ -62,7 +62,7 @@ def charged(there: House, answer: Answer) -> int:
     assert answer.headers["retry-after"] == "1"
     assert b"p17" not in answer.body
     assert b"/secret" not in answer.body
-    assert told["number"] in there.home.ledger.unanswered()
+    assert told["number"] in there.state.ledger.unanswered()
     return told["number"]
 
 
@@ -81,7 +81,7 @@ def there(tmp_path):
     with serving(made.path, before=FAULTS.format(flag=str(made.flag))) as service:
         made.service = service
         yield made
-    assert verify(made.home.ledger, made.home.witness) == []
+    assert verify(made.state.ledger, made.state.witness) == []
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def client(there):
 def test_a_table_that_is_gone_before_and_after_it_was_opened(there, client):
     away = there.table.with_name("away.db")
     for opened in (False, True):
-        lines = len(there.home.ledger.entries())
+        lines = len(there.state.ledger.entries())
         there.table.rename(away)
         for question, body in (("size", ASKED), ("count", ASKED), ("snapshots", b"")):
             not_charged(there, client.ask(question, body), lines)
@@ -101,7 +101,7 @@ def test_a_table_that_is_gone_before_and_after_it_was_opened(there, client):
         answer = client.ask("size", ASKED, f"there-again-{opened}")
         assert answer.status == 200
         assert "privet-replayed" not in answer.headers
-    assert there.home.ledger.unanswered() == set()
+    assert there.state.ledger.unanswered() == set()
 
 
 @pytest.mark.parametrize("fault", ["count", "note", "record"])
@@ -111,7 +111,7 @@ def test_a_fault_after_the_charge(there, client, fault):
     number = charged(there, client.ask("size", ASKED, "key"))
     # still, and not charged again
     assert charged(there, client.ask("size", ASKED, "key")) == number
-    assert [entry.key for entry in there.home.ledger.entries()] == ["before", "key"]
+    assert [entry.key for entry in there.state.ledger.entries()] == ["before", "key"]
 
     # Everybody who may know does.
     told = {
@@ -136,7 +136,7 @@ def test_a_fault_after_the_charge(there, client, fault):
     assert answer.status == 200
     assert Receipt.read(answer.json()["receipt"]).number == number
     assert client.ask("size", ASKED, "key").body == answer.body
-    assert len(there.home.ledger.entries()) == 2
+    assert len(there.state.ledger.entries()) == 2
     assert client.get("datasets/people/history").json()["entries"][1]["answered"] is True
     assert "UNANSWERED" not in privet("curator", "ledger", "--home", str(there.path))
 
@@ -173,7 +173,7 @@ def test_faults_within_a_snapshot_and_its_groups(there, client):
     assert client.ask("size", asked, "group").body == answer.body
     # the group's budget was spent once, and is
     assert client.ask("size", asked, "another").status == 403
-    assert len(there.home.ledger.entries()) == 2
+    assert len(there.state.ledger.entries()) == 2
 
 
 @pytest.mark.parametrize("file", ["ledger.sqlite", "accounts.sqlite"])
@@ -190,7 +190,7 @@ def test_a_ledger_or_accounts_that_are_gone(there, client, file):
     assert not path.exists()  # nothing was made in its place
     away.rename(path)
     assert client.ask("size", ASKED, "key").status == 200
-    assert [entry.key for entry in there.home.ledger.entries()] == ["before", "key"]
+    assert [entry.key for entry in there.state.ledger.entries()] == ["before", "key"]
 
 
 @pytest.mark.skipif(
@@ -223,8 +223,8 @@ def test_a_disk_that_is_full(there, client):
         assert client.ask("size", ASKED, f"full-{turn}").status == 200
     answer = client.ask("count", large, "large")
     assert Receipt.read(answer.json()["receipt"]).number == number
-    assert len(there.home.ledger.entries()) == 14
-    assert there.home.ledger.unanswered() == set()
+    assert len(there.state.ledger.entries()) == 14
+    assert there.state.ledger.unanswered() == set()
 
 
 # -- a database that dies --------------------------------------------------------------------------
@@ -241,8 +241,8 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
             "CREATE VIEW slow AS SELECT people.* FROM people, (SELECT pg_sleep(seconds) FROM "
             "pause) AS s"
         )
-    made.home.accounts.remove_dataset("people")
-    made.home.accounts.add_dataset("people", f"{url}&table=slow", made.schema)
+    made.state.accounts.remove_dataset("people")
+    made.state.accounts.add_dataset("people", f"{url}&table=slow", made.schema)
     made.add("ada", 100)
     with (
         serving(made.path) as service,
@@ -254,7 +254,7 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
         asking = threading.Thread(target=lambda: answers.append(client.ask("size", ASKED, "key")))
         asking.start()
         until = time.monotonic() + PATIENCE
-        while not made.home.ledger.entries() and time.monotonic() < until:
+        while not made.state.ledger.entries() and time.monotonic() < until:
             time.sleep(0.01)
         with psycopg.connect(url, autocommit=True) as connection:
             running = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
@@ -276,11 +276,11 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
         assert answer.status == 200
         assert Receipt.read(answer.json()["receipt"]).number == number
         assert client.ask("size", ASKED, "key").body == answer.body
-        assert len(made.home.ledger.entries()) == 1
-        assert made.home.ledger.unanswered() == set()
+        assert len(made.state.ledger.entries()) == 1
+        assert made.state.ledger.unanswered() == set()
         assert other.ask("size", ASKED, "down").status == 200
         # The snapshot went with the server. That is noticed before a charge.
         for key in ("lost", "lost-1"):
             assert other.ask("size", lost, key).status == 410
-        assert len(made.home.ledger.entries()) == 2
-    assert verify(made.home.ledger, made.home.witness) == []
+        assert len(made.state.ledger.entries()) == 2
+    assert verify(made.state.ledger, made.state.witness) == []

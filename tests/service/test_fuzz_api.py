@@ -41,8 +41,8 @@ def there(tmp_path_factory):
             assert client.ask("size", {"epsilon": 1}).status == 200
         assert service.stop() == 0
         assert service.complaints == ""
-    ledger = made.home.ledger
-    assert verify(ledger, made.home.witness) == []
+    ledger = made.state.ledger
+    assert verify(ledger, made.state.witness) == []
     assert ledger.unanswered() == set()
 
 
@@ -207,9 +207,9 @@ def test_every_answer_is_as_described(apis, there, method, path, mode, number):
     ["count", "size", "sums", "choose", "choose-partition", "quantile", "draw-tree", "gradients"],
 )
 def test_questions_that_mean_something(apis, there, question, number):
-    before = len(there.home.ledger.entries())
+    before = len(there.state.ledger.entries())
     found = statuses(
         there, apis[1][f"/v1/datasets/{{name}}/{question}"]["POST"], MODES.POSITIVE, 2 * number
     )
     assert set(found) <= {200, 422}
-    assert len(there.home.ledger.entries()) - before == found[200] > 0
+    assert len(there.state.ledger.entries()) - before == found[200] > 0

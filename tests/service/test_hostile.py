@@ -27,15 +27,15 @@ def there(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("hostile")
     made = house(folder)
-    made.home.accounts.add_dataset("others", people(folder / "others.db"), SCHEMA)
-    made.home.ledger.open_cap("others", Budget(1000))
+    made.state.accounts.add_dataset("others", people(folder / "others.db"), SCHEMA)
+    made.state.ledger.open_cap("others", Budget(1000))
     for analyst in ("ada", "bob", "revoked", "replaced", "expired", "ungranted"):
         made.add(analyst, 100)
     made.add("eve", 100, "others")
-    made.home.accounts.revoke("revoked")
-    made.home.accounts.new_token("replaced")
-    made.home.accounts.revoke("ungranted", "people")
-    made.home.accounts.grant("expired", "people", datetime.now(UTC) - timedelta(seconds=1))
+    made.state.accounts.revoke("revoked")
+    made.state.accounts.new_token("replaced")
+    made.state.accounts.revoke("ungranted", "people")
+    made.state.accounts.grant("expired", "people", datetime.now(UTC) - timedelta(seconds=1))
     with serving(made.path) as service:
         made.service = service
         yield made
@@ -54,7 +54,7 @@ def refused(there, client):
     """Checks that an answer is a refusal, that nothing was charged, and that a good request is
     answered.
     """
-    before = list(there.home.ledger.journal())
+    before = list(there.state.ledger.journal())
     good = client.get("datasets/people").body
 
     def check(answer: Answer, *statuses: int) -> dict:
@@ -62,7 +62,7 @@ def refused(there, client):
         return answer.problem
 
     yield check
-    assert list(there.home.ledger.journal()) == before
+    assert list(there.state.ledger.journal()) == before
     assert client.get("datasets/people").body == good  # also what is left
 
 
@@ -175,7 +175,7 @@ def test_the_key_of_somebody_else_is_nobodys_key(there):
 def test_a_key_with_another_body_question_or_data_set(there, client):
     body = b'{"epsilon": "0.1"}'
     assert client.ask("size", body, "used-key").status == 200
-    before = len(there.home.ledger.entries())
+    before = len(there.state.ledger.entries())
     others = [
         ("size", b'{"epsilon": "0.2"}'),
         ("size", b'{"epsilon": 0.1}'),
@@ -189,8 +189,8 @@ def test_a_key_with_another_body_question_or_data_set(there, client):
         )
     there.add("ada", 100, "others")
     assert client.ask("size", body, "used-key", dataset="others").status == 409
-    there.home.accounts.revoke("ada", "others")
-    assert len(there.home.ledger.entries()) == before
+    there.state.accounts.revoke("ada", "others")
+    assert len(there.state.ledger.entries()) == before
     assert client.ask("size", body, "used-key").headers["privet-replayed"] == "true"
 
 
@@ -211,7 +211,7 @@ def test_snapshots_and_groups_of_others(there, client):
         division = bob.ask("divide", {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}).json()[
             "answer"
         ]["division"]
-        before = len(there.home.ledger.entries())
+        before = len(there.state.ledger.entries())
         part = {"division": division, "number": 0}
         for body in (
             {"snapshot": snapshot},
@@ -257,7 +257,7 @@ def test_snapshots_and_groups_of_others(there, client):
             bob.ask("divide", {"epsilon": 1000, "n_parts": 2, "snapshot": snapshot}).status == 403
         )
         assert bob.ask("size", {"epsilon": "0.125", **asked}).status == 200
-        assert len(there.home.ledger.entries()) == before
+        assert len(there.state.ledger.entries()) == before
         assert bob.ask("divide", {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}).status == 200
         assert bob.ask("size", {"epsilon": "0.1", **asked}).status == 410
         for one in (snapshot, second):
@@ -283,7 +283,7 @@ def test_a_snapshot_of_a_data_set_that_was_replaced(there, client):
     """Another table may have the name by now, with another schema: the snapshot is of the one
     before.
     """
-    accounts = there.home.accounts
+    accounts = there.state.accounts
     place = accounts.dataset("people").place
     snapshot = client.ask("snapshots", b"").json()["snapshot"]
     accounts.remove_dataset("people")
@@ -580,7 +580,7 @@ def test_bodies_that_are_too_large(there, client, refused):
 
 
 def test_lengths_that_lie(there, client):
-    before = len(there.home.ledger.entries())
+    before = len(there.state.ledger.entries())
     body = b'{"epsilon": 1}'
     declared = {
         "more than allowed": head(there, f"Content-Length: {1 << 40}", "Connection: close") + body,
@@ -594,12 +594,12 @@ def test_lengths_that_lie(there, client):
         assert 400 <= status_of(raw(there, text)) < 500, name
     # The body never comes in full: nobody is answered, nothing is done.
     assert raw(there, head(there, "Content-Length: 500") + body, then_close=True) == b""
-    assert len(there.home.ledger.entries()) == before
+    assert len(there.state.ledger.entries()) == before
     assert client.get("datasets").status == 200
 
 
 def test_bodies_in_pieces_without_a_length(there, client):
-    before = len(there.home.ledger.entries())
+    before = len(there.state.ledger.entries())
     piece = b"%x\r\n%b\r\n" % (1 << 20, b" " * (1 << 20))
     begin = head(there, "Transfer-Encoding: chunked", "Connection: close")
     back = raw(there, begin + piece * 4 + b"1\r\n \r\n0\r\n\r\n")
@@ -608,14 +608,14 @@ def test_bodies_in_pieces_without_a_length(there, client):
     assert status_of(raw(there, begin + b"ffffffffffffffffffffffff\r\n{}\r\n0\r\n\r\n")) == 400
     both = head(there, "Transfer-Encoding: chunked", "Content-Length: 3", "Connection: close")
     assert 400 <= status_of(raw(there, both + b"0\r\n\r\n")) < 500
-    assert len(there.home.ledger.entries()) == before
+    assert len(there.state.ledger.entries()) == before
     good = raw(there, begin + b"e\r\n" + b'{"epsilon": 1}' + b"\r\n0\r\n\r\n")
     assert status_of(good) == 200
     assert client.get("datasets").status == 200
 
 
 def test_headers_that_are_none(there, client):
-    before = list(there.home.ledger.journal())
+    before = list(there.state.ledger.journal())
     broken = [
         head(there, "Idempotency-Key: a\rb"),
         head(there, "Idempotency-Key: a\nX: b"),
@@ -634,7 +634,7 @@ def test_headers_that_are_none(there, client):
         back = raw(there, text, then_close=True)
         assert not back or 400 <= status_of(back) < 500, text[:200]
         assert b"Set-Cookie" not in back
-    assert list(there.home.ledger.journal()) == before
+    assert list(there.state.ledger.journal()) == before
     assert client.get("datasets").status == 200
 
 
@@ -860,8 +860,8 @@ def test_a_list_of_cells_that_grows_without_end(there, tmp_path):
     path.write_text(
         ",".join([*wide.names, "y"]) + "\n" + ",".join(["no"] * (len(pairs) + 1)) + "\n"
     )
-    there.home.accounts.add_dataset("wide", str(path), wide)
-    there.home.ledger.open_cap("wide", Budget(1))
+    there.state.accounts.add_dataset("wide", str(path), wide)
+    there.state.ledger.open_cap("wide", Budget(1))
     there.add("eve", 1, "wide")
     cells = [
         {f"{i} or {j}": [int(cell == j)] for i, j in pairs if cell in (i, j)}
@@ -872,4 +872,4 @@ def test_a_list_of_cells_that_grows_without_end(there, tmp_path):
         assert answer.status == 422
         assert "more than 65536 nodes" in answer.problem["detail"]
         assert client.get("datasets/wide").status == 200
-    assert there.home.ledger.entries("wide") == []
+    assert there.state.ledger.entries("wide") == []

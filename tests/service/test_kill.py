@@ -21,21 +21,21 @@ QUICK = tuple(question for question in QUESTIONS if question != "draw-tree")
 
 def charges(there, analyst: str) -> dict[str, int]:
     """The lines of an analyst's charges, by key."""
-    return {entry.key: entry.number for entry in there.home.ledger.entries("people", analyst)}
+    return {entry.key: entry.number for entry in there.state.ledger.entries("people", analyst)}
 
 
 def check_after_a_kill(there, analysts: list[Analyst]) -> None:
-    ledger = there.home.ledger
+    ledger = there.state.ledger
     assert (
         verify(
             ledger,
-            there.home.witness,
+            there.state.witness,
             [receipt for analyst in analysts for receipt in analyst.receipts],
         )
         == []
     )
     last = max(entry.number for entry in ledger.entries())
-    assert there.home.witness.seen().number <= last
+    assert there.state.witness.seen().number <= last
     unanswered = ledger.unanswered()
     for analyst in analysts:
         assert analyst.odd == []
@@ -49,7 +49,7 @@ def check_after_a_kill(there, analysts: list[Analyst]) -> None:
 def check_after_the_restart(there, service: Service, analyst: Analyst, seed: int) -> None:
     """What got no answer gets one now, for the charge that stands; what got one gets it again."""
     before = charges(there, analyst.name)
-    unanswered = there.home.ledger.unanswered()
+    unanswered = there.state.ledger.unanswered()
     with service.client(analyst.token) as client:
         for key in sorted(analyst.open_keys):
             sent = analyst.sent[key]
@@ -151,7 +151,7 @@ MOMENTS = {
 def test_a_crash_at_each_moment_of_an_answer(tmp_path):
     there = house(tmp_path)
     there.add("ada", 100)
-    ledger, flag, body = there.home.ledger, tmp_path / "moment", {"epsilon": "1/3"}
+    ledger, flag, body = there.state.ledger, tmp_path / "moment", {"epsilon": "1/3"}
     answers: dict[str, bytes] = {}
     crashed: str | None = None
     for moment in (*MOMENTS, None):
@@ -176,7 +176,7 @@ def test_a_crash_at_each_moment_of_an_answer(tmp_path):
             assert (
                 verify(
                     ledger,
-                    there.home.witness,
+                    there.state.witness,
                     [Receipt.read(json.loads(one)["receipt"]) for one in answers.values()],
                 )
                 == []
@@ -191,7 +191,7 @@ def test_a_crash_at_each_moment_of_an_answer(tmp_path):
                 assert (
                     len(ledger.entries()) - len(ledger.unanswered()) - len(answers) == n_answers
                 ), moment
-                assert verify(ledger, there.home.witness) == []
+                assert verify(ledger, there.state.witness) == []
         crashed = moment
 
 
@@ -233,5 +233,5 @@ def test_it_ends_gracefully_when_told_to(tmp_path):
         assert service.process.wait(PATIENCE) == 0
         assert (tmp_path / "ended").exists()
         assert service.complaints == ""
-    assert there.home.ledger.unanswered() == set()
-    assert verify(there.home.ledger, there.home.witness) == []
+    assert there.state.ledger.unanswered() == set()
+    assert verify(there.state.ledger, there.state.witness) == []

@@ -16,9 +16,9 @@ from tests.service.running import PATIENCE, house, serving
 from tests.service.traffic import Analyst
 
 
-def held_against(home: ServiceState, analysts: list[Analyst]) -> None:
+def held_against(state: ServiceState, analysts: list[Analyst]) -> None:
     """What the analysts saw must be what the ledger says, to the last fraction."""
-    ledger = home.ledger
+    ledger = state.ledger
     entries = ledger.entries("people")
     assert len({(entry.analyst, entry.key) for entry in entries}) == len(entries)
     assert ledger.unanswered() == set()
@@ -40,11 +40,11 @@ def held_against(home: ServiceState, analysts: list[Analyst]) -> None:
     )
     assert (
         verify(
-            ledger, home.witness, [receipt for analyst in analysts for receipt in analyst.receipts]
+            ledger, state.witness, [receipt for analyst in analysts for receipt in analyst.receipts]
         )
         == []
     )
-    assert home.witness.seen().number == entries[-1].number
+    assert state.witness.seen().number == entries[-1].number
 
 
 @pytest.mark.parametrize(
@@ -68,19 +68,19 @@ def test_nothing_is_overspent_lost_or_charged_twice(tmp_path, n_analysts, steps,
             thread.join(5 * PATIENCE)
         assert not any(thread.is_alive() for thread in threads)
         assert [one for analyst in analysts for one in analyst.odd] == []
-        held_against(there.home, analysts)
+        held_against(there.state, analysts)
         statuses = sum((analyst.statuses for analyst in analysts), Counter())
         assert set(statuses) <= {200, 201, 204, 403, 409, 429}
         assert statuses[403] > n_analysts  # the caps did run out
 
         # The last unit can be spent, and not one more.
-        rest = left(there.home.ledger, "people", "analyst-1")
+        rest = left(there.state.ledger, "people", "analyst-1")
         assert rest < Fraction(1, 3)
         with service.client(there.tokens["analyst-1"]) as client:
             assert client.ask("size", {"epsilon": str(rest + Fraction(1, 10**9))}).status == 403
             if rest:
                 assert client.ask("size", {"epsilon": str(rest)}).status == 200
             assert client.ask("size", {"epsilon": "1/1000000000"}).problem["left"] == "0"
-        assert there.home.ledger.spent("people").epsilon == cap
+        assert there.state.ledger.spent("people").epsilon == cap
         assert service.stop() == 0
         assert service.complaints == ""

@@ -59,17 +59,17 @@ class Visitor:
 
 
 @pytest.fixture
-def owner(client, home) -> Visitor:
-    return Visitor(client, home.tokens["owner"])
+def owner(client, state) -> Visitor:
+    return Visitor(client, state.tokens["owner"])
 
 
 @pytest.fixture
-def seen_by_ada(client, home) -> Visitor:
-    return Visitor(client, home.tokens["ada"])
+def seen_by_ada(client, state) -> Visitor:
+    return Visitor(client, state.tokens["ada"])
 
 
 @pytest.fixture
-def asked(home, monkeypatch) -> dict[str, int]:
+def asked(state, monkeypatch) -> dict[str, int]:
     """Three charges on three days, one of them without an answer; their numbers."""
     numbers = {}
     charges = [
@@ -78,12 +78,12 @@ def asked(home, monkeypatch) -> dict[str, int]:
     ]
     for analyst, what, price, day in [*charges, ("ada", "counts by age", "1/4", "2026-03-10")]:
         monkeypatch.setattr(journal, "now", lambda day=day: f"{day}T12:00:00.000+00:00")
-        entry = home.ledger.charge(
+        entry = state.ledger.charge(
             "people", analyst, Cost.pure(price), what, key=f"key of {what}", request="0" * 64
         )
         numbers[what] = entry.number
         if what != "counts by age":
-            home.ledger.record(entry.number, b'{"answer":1}')
+            state.ledger.record(entry.number, b'{"answer":1}')
     monkeypatch.undo()
     return numbers
 
@@ -99,34 +99,34 @@ def test_a_stranger_sees_a_form_and_nothing_else(client, asked):
         assert word not in page
 
 
-def test_a_token_opens_the_page_by_a_cookie_that_scripts_and_other_sites_cannot_use(client, home):
+def test_a_token_opens_the_page_by_a_cookie_that_scripts_and_other_sites_cannot_use(client, state):
     visitor = Visitor(client)
-    response = visitor.sign_in(home.tokens["ada"])
+    response = visitor.sign_in(state.tokens["ada"])
     assert (response.status_code, response.headers["location"]) == (303, "/")
     cookie = response.headers["set-cookie"]
     assert re.fullmatch(r"privet=[A-Za-z0-9_-]{32,}; HttpOnly; Path=/; SameSite=strict", cookie)
-    assert home.tokens["ada"] not in cookie
+    assert state.tokens["ada"] not in cookie
     assert "Sign out" in visitor.see()
 
 
 @pytest.mark.parametrize(
     "headers", [{"X-Forwarded-Proto": "https"}, {"X-Forwarded-Proto": "HTTPS, http"}]
 )
-def test_behind_tls_the_cookie_is_secure(client, home, headers):
-    cookie = Visitor(client).sign_in(home.tokens["ada"], **headers).headers["set-cookie"]
+def test_behind_tls_the_cookie_is_secure(client, state, headers):
+    cookie = Visitor(client).sign_in(state.tokens["ada"], **headers).headers["set-cookie"]
     assert cookie.startswith("__Host-privet=")
     assert "; Secure" in cookie
 
 
-def test_with_tls_the_cookie_is_secure(client, home):
+def test_with_tls_the_cookie_is_secure(client, state):
     secure = TestClient(client.app, base_url="https://127.0.0.1", follow_redirects=False)
-    response = secure.post("/sign-in", data={"token": home.tokens["owner"]}, headers=OWN)
+    response = secure.post("/sign-in", data={"token": state.tokens["owner"]}, headers=OWN)
     assert "; Secure" in response.headers["set-cookie"]
     assert "Budgets and ledger" in secure.get("/").text
 
 
-def test_a_token_may_be_pasted_with_spaces_around_it(client, home):
-    assert Visitor(client).sign_in(f"  {home.tokens['owner']}\n").status_code == 303
+def test_a_token_may_be_pasted_with_spaces_around_it(client, state):
+    assert Visitor(client).sign_in(f"  {state.tokens['owner']}\n").status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def test_a_wrong_token_is_told_so_and_not_repeated(standing, token):
     assert len(token) < 2 or token not in response.text
 
 
-def test_strangers_who_try_many_tokens_have_to_wait(home):
+def test_strangers_who_try_many_tokens_have_to_wait(state):
     with TestClient(
-        create_app(home, replace(FAST, strangers=0.001)), base_url="http://127.0.0.1"
+        create_app(state, replace(FAST, strangers=0.001)), base_url="http://127.0.0.1"
     ) as client:
         visitor = Visitor(client)
         answers = [visitor.sign_in(f"guess {number}") for number in range(40)]
@@ -153,24 +153,24 @@ def test_strangers_who_try_many_tokens_have_to_wait(home):
     assert "Too many attempts" in answers[-1].text
 
 
-def test_every_sign_in_begins_another_session_and_ends_the_one_before(client, home):
-    visitor = Visitor(client, home.tokens["ada"])
+def test_every_sign_in_begins_another_session_and_ends_the_one_before(client, state):
+    visitor = Visitor(client, state.tokens["ada"])
     before = visitor.client.cookies["privet"]
-    visitor.sign_in(home.tokens["ada"])
+    visitor.sign_in(state.tokens["ada"])
     assert visitor.client.cookies["privet"] != before
     assert visitor.show(before).status_code == 401
 
 
-def test_a_made_up_cookie_opens_nothing(client, home):
+def test_a_made_up_cookie_opens_nothing(client, state):
     visitor = Visitor(client)
-    for value in ("", "x", home.tokens["owner"], "A" * 43):
+    for value in ("", "x", state.tokens["owner"], "A" * 43):
         response = visitor.show(value)
         assert "Budgets" not in response.text
         assert response.status_code == 401
 
 
-def test_signing_out_ends_the_session_not_only_the_cookie(client, home):
-    visitor = Visitor(client, home.tokens["ada"])
+def test_signing_out_ends_the_session_not_only_the_cookie(client, state):
+    visitor = Visitor(client, state.tokens["ada"])
     name = visitor.client.cookies["privet"]
     response = visitor.post("/sign-out")
     assert response.status_code == 303
@@ -180,32 +180,32 @@ def test_signing_out_ends_the_session_not_only_the_cookie(client, home):
     assert "session has ended" in response.text
 
 
-def test_a_revoked_token_ends_its_sessions_at_once(home, seen_by_ada):
+def test_a_revoked_token_ends_its_sessions_at_once(state, seen_by_ada):
     assert "Your data sets" in seen_by_ada.see()
-    home.accounts.revoke("ada")
+    state.accounts.revoke("ada")
     assert seen_by_ada.client.get("/").status_code == 401
 
 
-def test_a_replaced_token_ends_its_sessions_at_once(home, seen_by_ada, owner):
-    home.accounts.new_token("ada")
+def test_a_replaced_token_ends_its_sessions_at_once(state, seen_by_ada, owner):
+    state.accounts.new_token("ada")
     assert seen_by_ada.client.get("/").status_code == 401
     assert "Budgets" in owner.see()
-    home.accounts.new_owner_token()
+    state.accounts.new_owner_token()
     assert owner.client.get("/").status_code == 401
 
 
-def test_a_revoked_grant_is_gone_from_the_page_at_once(home, seen_by_ada):
-    home.accounts.revoke("ada", "people")
+def test_a_revoked_grant_is_gone_from_the_page_at_once(state, seen_by_ada):
+    state.accounts.revoke("ada", "people")
     page = seen_by_ada.see()
     assert "No data set is granted to you" in page
     assert "Ask from Python" not in page
 
 
-def test_sessions_end_when_idle_when_old_and_when_there_are_too_many(home, monkeypatch):
+def test_sessions_end_when_idle_when_old_and_when_there_are_too_many(state, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr("privet.service.page.site.time.monotonic", lambda: now[0])
-    sessions = Sessions(home.accounts, idle=60, life=200, each=3)
-    first = sessions.begin(home.tokens["ada"], "ada")
+    sessions = Sessions(state.accounts, idle=60, life=200, each=3)
+    first = sessions.begin(state.tokens["ada"], "ada")
     assert len(first) * 6 >= 192
     now[0] += 59
     assert sessions.find(first).analyst == "ada"
@@ -214,35 +214,35 @@ def test_sessions_end_when_idle_when_old_and_when_there_are_too_many(home, monke
         assert sessions.find(first)
     now[0] += 59
     assert sessions.find(first) is None  # too old, though never idle
-    idle = sessions.begin(home.tokens["ada"], "ada")
+    idle = sessions.begin(state.tokens["ada"], "ada")
     now[0] += 61
     assert sessions.find(idle) is None
-    mine = [sessions.begin(home.tokens["ada"], "ada") for _ in range(5)]
-    other = sessions.begin(home.tokens["owner"], None)
+    mine = [sessions.begin(state.tokens["ada"], "ada") for _ in range(5)]
+    other = sessions.begin(state.tokens["owner"], None)
     assert [sessions.find(name) is not None for name in mine] == [False, False, True, True, True]
     assert sessions.find(other).analyst is None
-    assert home.tokens["owner"] not in repr(vars(sessions))
+    assert state.tokens["owner"] not in repr(vars(sessions))
 
 
-def test_nobody_loads_the_page_without_pause(home):
+def test_nobody_loads_the_page_without_pause(state):
     with TestClient(
-        create_app(home, replace(FAST, views=0.001)), base_url="http://127.0.0.1"
+        create_app(state, replace(FAST, views=0.001)), base_url="http://127.0.0.1"
     ) as client:
-        ada = Visitor(client, home.tokens["ada"])
+        ada = Visitor(client, state.tokens["ada"])
         answers = [ada.client.get("/") for _ in range(60)]
         assert answers[-1].status_code == 429
         assert answers[-1].headers["content-type"].startswith("text/html")
         assert "Retry-After" in answers[-1].headers
-        assert "Budgets" in Visitor(client, home.tokens["owner"]).see()
+        assert "Budgets" in Visitor(client, state.tokens["owner"]).see()
 
 
 # -- what browsers are told ------------------------------------------------------------------------
 
 
-def all_answers(client, home) -> list:
+def all_answers(client, state) -> list:
     owner, ada, stranger = (
-        Visitor(client, home.tokens["owner"]),
-        Visitor(client, home.tokens["ada"]),
+        Visitor(client, state.tokens["owner"]),
+        Visitor(client, state.tokens["ada"]),
         Visitor(client),
     )
     gets = [one.client.get("/") for one in (owner, ada, stranger)]
@@ -261,8 +261,8 @@ def all_answers(client, home) -> list:
     return [*gets, *bad, *posts, *crossed, ada.post("/sign-out")]
 
 
-def test_every_answer_forbids_scripts_frames_caches_and_referrers(client, home):
-    for response in all_answers(client, home):
+def test_every_answer_forbids_scripts_frames_caches_and_referrers(client, state):
+    for response in all_answers(client, state):
         policy = response.headers["content-security-policy"]
         for part in (
             "default-src 'none'",
@@ -278,8 +278,8 @@ def test_every_answer_forbids_scripts_frames_caches_and_referrers(client, home):
         assert response.headers["cache-control"] == "no-store"
 
 
-def test_pages_load_nothing_run_nothing_and_show_no_token(client, home):
-    for response in all_answers(client, home):
+def test_pages_load_nothing_run_nothing_and_show_no_token(client, state):
+    for response in all_answers(client, state):
         page = response.text
         assert "<script" not in page
         assert not re.search(r"""\s(on\w+|style|src)\s*=""", page)
@@ -288,7 +288,7 @@ def test_pages_load_nothing_run_nothing_and_show_no_token(client, home):
             link.startswith(("/", "#", "data:"))
             for link in re.findall(r'(?:href|action)="([^"]*)"', page)
         )
-        for token in home.tokens.values():
+        for token in state.tokens.values():
             assert token not in page
             assert token not in response.headers.get("location", "")
 
@@ -307,7 +307,7 @@ def test_pages_load_nothing_run_nothing_and_show_no_token(client, home):
 )
 @pytest.mark.parametrize("address", ["/sign-in", "/sign-out", "/verify"])
 def test_a_form_of_another_site_is_refused(standing, headers, address):
-    tokens = standing.home.tokens
+    tokens = standing.state.tokens
     owner = Visitor(standing.client, tokens["owner"])
     response = owner.client.post(address, data={"token": tokens["ada"]}, headers=headers)
     assert response.status_code == 403
@@ -316,9 +316,9 @@ def test_a_form_of_another_site_is_refused(standing, headers, address):
     assert "Budgets and ledger" in owner.see()
 
 
-def test_a_browser_that_tells_the_origin_only_can_sign_in(client, home):
+def test_a_browser_that_tells_the_origin_only_can_sign_in(client, state):
     response = Visitor(client).client.post(
-        "/sign-in", data={"token": home.tokens["ada"]}, headers={"Origin": "http://127.0.0.1"}
+        "/sign-in", data={"token": state.tokens["ada"]}, headers={"Origin": "http://127.0.0.1"}
     )
     assert response.status_code == 303
 
@@ -350,12 +350,12 @@ def test_errors_of_the_page_are_pages_and_those_of_programs_stay_problems(
         assert client.get(address).headers["content-type"] == "application/problem+json"
 
 
-def test_a_ledger_that_is_gone_is_told_without_its_place(home, owner, caplog):
-    home.ledger.path.rename(home.path / "elsewhere")
+def test_a_ledger_that_is_gone_is_told_without_its_place(state, owner, caplog):
+    state.ledger.path.rename(state.path / "elsewhere")
     with caplog.at_level(logging.CRITICAL):
         response = owner.client.get("/")
     assert response.status_code == 503
-    assert str(home.path) not in response.text
+    assert str(state.path) not in response.text
 
 
 def test_the_page_is_not_in_the_description_of_the_interface(client):
@@ -365,9 +365,9 @@ def test_the_page_is_not_in_the_description_of_the_interface(client):
 # -- the owner -------------------------------------------------------------------------------------
 
 
-def test_the_owner_sees_every_budget_and_who_spent_it(owner, home, asked):
-    home.accounts.grant("bob", "people", datetime.now(UTC) - timedelta(days=1))
-    home.accounts.add_analyst("eve")
+def test_the_owner_sees_every_budget_and_who_spent_it(owner, state, asked):
+    state.accounts.grant("bob", "people", datetime.now(UTC) - timedelta(days=1))
+    state.accounts.add_analyst("eve")
     page = owner.see()
     # 1/3 + 1/4 + 1/7 = 61/84 of 3: what was spent is rounded up, what is left down.
     assert '<span class="amount" title="exactly 61/84">0.7262</span></b> spent' in page
@@ -442,14 +442,14 @@ def test_the_charges_of_one_data_set_are_added_up(owner, asked):
     ],
 )
 def test_a_filter_that_is_none_is_told_so(standing, query):
-    owner = Visitor(standing.client, standing.home.tokens["owner"])
+    owner = Visitor(standing.client, standing.state.tokens["owner"])
     assert owner.client.get("/", params=query).status_code == 422
 
 
-def test_a_long_ledger_is_paged(owner, home):
-    first = home.ledger.charge("people", "ada", Cost.pure("1/1000"), "q").number
+def test_a_long_ledger_is_paged(owner, state):
+    first = state.ledger.charge("people", "ada", Cost.pure("1/1000"), "q").number
     for _ in range(120):
-        home.ledger.charge("people", "ada", Cost.pure("1/1000"), "q")
+        state.ledger.charge("people", "ada", Cost.pure("1/1000"), "q")
     pages = [owner.lines(text="q", page=str(number)) for number in (1, 2, 3)]
     assert [len(page) for page in pages] == [50, 50, 21]
     assert [number for page in pages for number in page] == list(range(first + 120, first - 1, -1))
@@ -459,14 +459,14 @@ def test_a_long_ledger_is_paged(owner, home):
     assert owner.lines(page="999") == pages[2]
 
 
-def test_the_ledger_was_verified_at_the_start_and_can_be_again(owner, home, asked):
+def test_the_ledger_was_verified_at_the_start_and_can_be_again(owner, state, asked):
     page = owner.see()
     assert "The ledger is whole." in page
     assert "when the service started" in page
     response = owner.post("/verify")
     assert (response.status_code, response.headers["location"]) == (303, "/#verification")
     assert "when you asked for it" in owner.see()
-    with home.ledger._transaction() as connection:
+    with state.ledger._transaction() as connection:
         connection.execute("DROP TRIGGER journal_keeps")
         connection.execute(
             "UPDATE journal SET what = '<b>nothing</b>' WHERE number = ?",
@@ -483,8 +483,8 @@ def test_only_the_owner_verifies(seen_by_ada, client):
     assert Visitor(client).post("/verify").status_code == 401
 
 
-def test_a_data_set_that_is_no_longer_served_keeps_its_history(owner, home, asked):
-    home.accounts.remove_dataset("people")
+def test_a_data_set_that_is_no_longer_served_keeps_its_history(owner, state, asked):
+    state.accounts.remove_dataset("people")
     page = owner.see()
     assert "no longer served" in page
     assert "0.7262" in page
@@ -492,40 +492,43 @@ def test_a_data_set_that_is_no_longer_served_keeps_its_history(owner, home, aske
 
 
 def test_an_empty_curator_says_so(tmp_path):
-    home, token = ServiceState.make(tmp_path / "empty")
-    with closing(home.ledger), TestClient(create_app(home), base_url="http://127.0.0.1") as client:
+    state, token = ServiceState.make(tmp_path / "empty")
+    with (
+        closing(state.ledger),
+        TestClient(create_app(state), base_url="http://127.0.0.1") as client,
+    ):
         page = Visitor(client, token).see()
         assert "No data set is registered yet" in page
         assert "Nothing was asked yet" in page
-        nobody = home.accounts.add_analyst("nobody")
+        nobody = state.accounts.add_analyst("nobody")
         page = Visitor(client, nobody).see()
         assert "No data set is granted to you" in page
         assert "Nothing was asked yet" in page
 
 
-def test_a_data_set_without_a_budget_and_one_in_rho(owner, home, place, schema):
-    home.accounts.add_dataset("unpaid", place, schema)
-    home.accounts.add_dataset("in-rho", place, schema)
-    home.ledger.open_cap("in-rho", Budget(rho="1/2"))
-    home.accounts.grant("ada", "in-rho")
-    home.ledger.charge("in-rho", "ada", Cost.concentrated("1/8"), "noisy by a bell curve")
+def test_a_data_set_without_a_budget_and_one_in_rho(owner, state, place, schema):
+    state.accounts.add_dataset("unpaid", place, schema)
+    state.accounts.add_dataset("in-rho", place, schema)
+    state.ledger.open_cap("in-rho", Budget(rho="1/2"))
+    state.accounts.grant("ada", "in-rho")
+    state.ledger.charge("in-rho", "ada", Cost.concentrated("1/8"), "noisy by a bell curve")
     page = owner.see()
     assert "No budget is set" in page
     assert "rho 0.125 of 0.5 spent, 0.375 left" in page
     assert "no pure guarantee, only rho" in page
 
 
-def test_new_charges_are_seen_at_once(owner, home, asked):
+def test_new_charges_are_seen_at_once(owner, state, asked):
     assert len(owner.lines()) == 3
-    number = home.ledger.charge("people", "bob", Cost.pure("1/9"), "one more").number
+    number = state.ledger.charge("people", "bob", Cost.pure("1/9"), "one more").number
     assert owner.lines()[0] == number
 
 
 # -- an analyst ------------------------------------------------------------------------------------
 
 
-def test_an_analyst_sees_what_is_left(seen_by_ada, home, asked):
-    home.accounts.grant("ada", "people", datetime(2099, 5, 6, 7, 8, tzinfo=UTC))
+def test_an_analyst_sees_what_is_left(seen_by_ada, state, asked):
+    state.accounts.grant("ada", "people", datetime(2099, 5, 6, 7, 8, tzinfo=UTC))
     page = seen_by_ada.see()
     assert (
         'you can spend epsilon <b><span class="amount" title="exactly 17/12">1.416</span>' in page
@@ -535,19 +538,19 @@ def test_an_analyst_sees_what_is_left(seen_by_ada, home, asked):
     assert "2099-05-06 07:08" in page
 
 
-def test_what_others_spent_bounds_what_is_left(seen_by_ada, home):
-    home.ledger.set_cap("people", Budget("5/2"))
-    home.ledger.charge("people", "bob", Cost.pure("7/4"), "much")
+def test_what_others_spent_bounds_what_is_left(seen_by_ada, state):
+    state.ledger.set_cap("people", Budget("5/2"))
+    state.ledger.charge("people", "bob", Cost.pure("7/4"), "much")
     page = seen_by_ada.see()
     assert 'you can spend epsilon <b><span class="amount" title="exactly 3/4">0.75</span>' in page
     assert "Out of reach" in page
 
 
-def test_an_analyst_sees_nothing_of_others(seen_by_ada, home, asked, place, schema):
-    home.accounts.add_dataset("secret-project", place, schema)
-    home.ledger.open_cap("secret-project", Budget(1))
-    home.accounts.grant("bob", "secret-project")
-    home.ledger.charge("secret-project", "bob", Cost.pure("1/11"), "hush")
+def test_an_analyst_sees_nothing_of_others(seen_by_ada, state, asked, place, schema):
+    state.accounts.add_dataset("secret-project", place, schema)
+    state.ledger.open_cap("secret-project", Budget(1))
+    state.accounts.grant("bob", "secret-project")
+    state.ledger.charge("secret-project", "bob", Cost.pure("1/11"), "hush")
     for query in (
         {},
         {"analyst": "bob"},
@@ -576,26 +579,26 @@ def test_receipts_are_those_that_answers_carry(seen_by_ada, ada):
     assert Receipt.read(found[0]).answer
 
 
-def test_a_plan_is_priced_and_not_charged(seen_by_ada, home):
+def test_a_plan_is_priced_and_not_charged(seen_by_ada, state):
     page = seen_by_ada.see(plan="people", questions="4", price="1/3", unit="epsilon")
     assert "It fits." in page
     assert 'epsilon <span class="amount" title="exactly 4/3">1.334</span>' in page
     assert 'epsilon <span class="amount" title="exactly 2/3">0.6666</span>' in page  # afterwards
     assert "<dd>6</dd>" in page
-    assert home.ledger.entries() == []
+    assert state.ledger.entries() == []
     page = seen_by_ada.see(plan="people", questions="7", price="1/3", unit="epsilon")
     assert "It does not fit." in page
     page = seen_by_ada.see(plan="people", questions="1", price="0.001", unit="rho")
     assert "pure epsilon budget" in page
 
 
-def test_a_plan_costs_what_the_neighbours_cost(home, client, place, schema):
-    home.accounts.add_dataset(
+def test_a_plan_costs_what_the_neighbours_cost(state, client, place, schema):
+    state.accounts.add_dataset(
         "replaced", place, replace(schema, neighbours="replace", rows_per_person=3)
     )
-    home.ledger.open_cap("replaced", Budget(10))
-    home.accounts.grant("ada", "replaced")
-    page = Visitor(client, home.tokens["ada"]).see(
+    state.ledger.open_cap("replaced", Budget(10))
+    state.accounts.grant("ada", "replaced")
+    page = Visitor(client, state.tokens["ada"]).see(
         plan="replaced", questions="2", price="0.1", unit="epsilon"
     )
     assert 'epsilon <span class="amount" title="exactly 6/5">1.2</span>' in page
@@ -617,7 +620,7 @@ def test_a_plan_costs_what_the_neighbours_cost(home, client, place, schema):
     ],
 )
 def test_a_plan_that_is_none_is_told_so(standing, change, told):
-    page = Visitor(standing.client, standing.home.tokens["ada"]).see(
+    page = Visitor(standing.client, standing.state.tokens["ada"]).see(
         **{"plan": "people", "questions": "1", "price": "0.1", "unit": "epsilon", **change}
     )
     assert told in page
@@ -625,14 +628,14 @@ def test_a_plan_that_is_none_is_told_so(standing, change, told):
     assert "'<b>'" not in page
 
 
-def test_a_plan_with_no_table_behind_it_is_priced(home, client, tmp_path):
+def test_a_plan_with_no_table_behind_it_is_priced(state, client, tmp_path):
     (tmp_path / "people.db").unlink()
-    assert "It fits." in Visitor(client, home.tokens["ada"]).see(
+    assert "It fits." in Visitor(client, state.tokens["ada"]).see(
         plan="people", questions="1", price="0.1", unit="epsilon"
     )
 
 
-def test_what_is_public_is_shown_and_no_place(seen_by_ada, home, schema):
+def test_what_is_public_is_shown_and_no_place(seen_by_ada, state, schema):
     page = seen_by_ada.see()
     facts = ["no, yes", "one person added or removed", schema.fingerprint]
     for text in ["colour", "red, green, blue", "number, 4 bins", "[0, 20), [20, 40)", *facts]:
@@ -641,7 +644,7 @@ def test_what_is_public_is_shown_and_no_place(seen_by_ada, home, schema):
     assert "duckdb" not in page
 
 
-def test_the_snippet_is_python_that_names_this_server(seen_by_ada, home):
+def test_the_snippet_is_python_that_names_this_server(seen_by_ada, state):
     snippet = unescape(
         re.search(r"<code>(import privet.*?)</code>", seen_by_ada.see(), re.DOTALL)[1]
     )
@@ -662,14 +665,14 @@ NASTY = [
 
 
 @pytest.mark.parametrize("name", NASTY)
-def test_names_are_text_whatever_they_hold(client, home, place, schema, name):
-    token = home.accounts.add_analyst(name)
-    home.accounts.add_dataset(name, place, schema)
-    home.ledger.open_cap(name, Budget(1))
-    home.accounts.grant(name, name)
-    home.ledger.charge(name, name, Cost.pure("1/8"), f"{name}\u202e\x00\n</td>")
+def test_names_are_text_whatever_they_hold(client, state, place, schema, name):
+    token = state.accounts.add_analyst(name)
+    state.accounts.add_dataset(name, place, schema)
+    state.ledger.open_cap(name, Budget(1))
+    state.accounts.grant(name, name)
+    state.ledger.charge(name, name, Cost.pure("1/8"), f"{name}\u202e\x00\n</td>")
     for page in (
-        Visitor(client, home.tokens["owner"]).see(dataset=name, text=name),
+        Visitor(client, state.tokens["owner"]).see(dataset=name, text=name),
         Visitor(client, token).see(plan=name, text=name),
     ):
         assert "<script" not in page
@@ -718,8 +721,8 @@ def test_bars_fill_their_width_and_not_more():
     assert stack_segments(Fraction(0), []) == []
 
 
-def test_a_chart_rises_to_what_was_spent(home, asked):
-    entries = home.ledger.entries()
+def test_a_chart_rises_to_what_was_spent(state, asked):
+    entries = state.ledger.entries()
     assert make_chart([], Budget(1)) is None
     drawn = make_chart(entries, Budget(3), datetime(2026, 4, 10, tzinfo=UTC))
     heights = [float(text) for text in re.findall(r"V([\d.]+)", drawn.line)]
@@ -730,8 +733,8 @@ def test_a_chart_rises_to_what_was_spent(home, asked):
     assert drawn.ticks[0].text == "0"
 
 
-def test_a_chart_of_a_clock_that_was_set_back_still_rises(home, asked):
-    entries = home.ledger.entries()
+def test_a_chart_of_a_clock_that_was_set_back_still_rises(state, asked):
+    entries = state.ledger.entries()
     drawn = make_chart(
         [entries[2], entries[0], entries[1]], Budget(1), datetime(2026, 1, 1, tzinfo=UTC)
     )

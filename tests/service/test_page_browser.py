@@ -37,13 +37,13 @@ def browser():
 
 
 @pytest.fixture
-def url(home, monkeypatch):
+def url(state, monkeypatch):
     """A running service with sixty charges of the last sixty days, and names that could break a
     page.
     """
     long = "a-very-long-name-" * 20
-    home.tokens[long] = home.accounts.add_analyst(long)
-    home.accounts.grant(long, "people", datetime.now(UTC) + timedelta(days=3))
+    state.tokens[long] = state.accounts.add_analyst(long)
+    state.accounts.grant(long, "people", datetime.now(UTC) + timedelta(days=3))
     for number in range(60):
         then = (datetime.now(UTC) - timedelta(days=60 - number)).isoformat(timespec="milliseconds")
         monkeypatch.setattr(journal, "now", lambda then=then: then)
@@ -53,14 +53,14 @@ def url(home, monkeypatch):
             else f"counts of {number} cells " + "x" * 3 * number
         )
         analyst = ("ada", "bob", long)[number % 3]
-        entry = home.ledger.charge(
+        entry = state.ledger.charge(
             "people", analyst, Cost.pure("1/97"), what, key=f"k{number}", request="0" * 64
         )
         if number % 10:
-            home.ledger.record(entry.number, b"{}")
+            state.ledger.record(entry.number, b"{}")
     monkeypatch.undo()
     config = uvicorn.Config(
-        create_app(home, FAST),
+        create_app(state, FAST),
         host="127.0.0.1",
         port=0,
         ws="none",
@@ -122,9 +122,9 @@ def watched(browser, url, request):
     watched.close()
 
 
-def test_the_owner_clicks_through(watched, home):
+def test_the_owner_clicks_through(watched, state):
     tab = watched.tab
-    watched.sign_in(home.tokens["owner"])
+    watched.sign_in(state.tokens["owner"])
     assert tab.title() == "Owner · Privet curator"
     assert watched.lines() == 50
     tab.get_by_role("link", name="Older").click()
@@ -151,9 +151,9 @@ def test_the_owner_clicks_through(watched, home):
     assert tab.get_by_role("heading", name="Sign in").is_visible()
 
 
-def test_an_analyst_clicks_through(watched, home):
+def test_an_analyst_clicks_through(watched, state):
     tab = watched.tab
-    watched.sign_in(home.tokens["ada"])
+    watched.sign_in(state.tokens["ada"])
     tab.get_by_text("What is public about it").click()
     assert tab.get_by_role("rowheader", name="colour").is_visible()
     tab.get_by_text("Ask from Python").click()
@@ -191,9 +191,9 @@ def test_a_wrong_token_is_told_and_the_browser_keeps_none(watched):
     watched.complaints.clear()
 
 
-def test_a_form_on_another_site_cannot_sign_anybody_in(browser, url, home):
+def test_a_form_on_another_site_cannot_sign_anybody_in(browser, url, state):
     watched = Watched(browser, url, DESK)
-    tab, token = watched.tab, home.tokens["ada"]
+    tab, token = watched.tab, state.tokens["ada"]
     # another site for the browser, though the same server
     other = url.replace("127.0.0.1", "localhost")
     tab.route(
@@ -215,10 +215,10 @@ def test_a_form_on_another_site_cannot_sign_anybody_in(browser, url, home):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("who", ["owner", "ada"])
-def test_texts_stand_out_from_what_is_behind_them(browser, url, home, who, scheme):
+def test_texts_stand_out_from_what_is_behind_them(browser, url, state, who, scheme):
     """Every text has the contrast that WCAG 2.2 asks for (level AA, 4.5 to 1)."""
     watched = Watched(browser, url, DESK, scheme)
-    watched.sign_in(home.tokens[who])
+    watched.sign_in(state.tokens[who])
     assert watched.tab.evaluate(CONTRAST) == []
     watched.close()
 

@@ -92,10 +92,10 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
     token = re.search(r"once: (\S+)", good("curator", "analyst", "add", "ada"))[1]
     good("curator", "grant", "ada", "people", "--epsilon", "1.5")
     good("curator", "analyst", "role", "ada", login)
-    home = ServiceState.open(tmp_path / "curator")
+    state = ServiceState.open(tmp_path / "curator")
     try:
         with (
-            serving(home.path) as service,
+            serving(state.path) as service,
             pv.connect(f"http://127.0.0.1:{service.port}", token) as curator,
         ):
             model = pv.GreedyTreeClassifier(epsilon=1, max_depth=2).fit_from(curator)
@@ -121,8 +121,8 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
                 assert curator.left == 0
                 assert (
                     verify(
-                        home.ledger,
-                        home.witness,
+                        state.ledger,
+                        state.witness,
                         [Receipt.read(text) for text in (*curator.receipts, receipt)],
                     )
                     == []
@@ -136,11 +136,11 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
         lines = [json.loads(line) for line in good("curator", "ledger", "--json").splitlines()]
         assert sum(line["what"].startswith("SQL") for line in lines) == 1
         assert all(line["answered"] for line in lines)
-        assert str(home.ledger.spent("people").epsilon) == "3/2"
+        assert str(state.ledger.spent("people").epsilon) == "3/2"
         assert "whole" in good("curator", "verify", "--receipt", receipt)
         good("curator", "dataset", "remove", "people")
     finally:
-        home.ledger.close()
+        state.ledger.close()
 
 
 def test_credentials_that_could_write_are_warned_about(privet, place):

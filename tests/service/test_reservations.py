@@ -53,7 +53,7 @@ def left(analyst) -> F:
 # -- expiry ------------------------------------------------------------------------------------
 
 
-def test_a_reservation_expires_when_nobody_uses_it(clock, ada, home):
+def test_a_reservation_expires_when_nobody_uses_it(clock, ada, state):
     assert reserve(ada).status_code == 201
     assert ada.post("size", {"epsilon": "1/4", "reservation": "fit-1"}, "k1").status_code == 200
     assert left(ada) == 1
@@ -62,7 +62,7 @@ def test_a_reservation_expires_when_nobody_uses_it(clock, ada, home):
     clock.advance(milliseconds=1)
     assert states(ada) == {"fit-1": "expired"}
     assert left(ada) == F(7, 4)  # what was charged stays charged
-    assert verify(home.ledger) == []
+    assert verify(state.ledger) == []
 
 
 def test_a_charge_keeps_a_reservation_alive(clock, ada):
@@ -74,7 +74,7 @@ def test_a_charge_keeps_a_reservation_alive(clock, ada):
     assert states(ada) == {"fit-1": "open"}
 
 
-def test_an_expired_reservation_answers_nothing_new_and_charges_nothing(clock, ada, home):
+def test_an_expired_reservation_answers_nothing_new_and_charges_nothing(clock, ada, state):
     reserve(ada)
     first = ada.post("size", {"epsilon": "1/4", "reservation": "fit-1"}, "k1").json()
     clock.advance(days=7)
@@ -84,7 +84,7 @@ def test_an_expired_reservation_answers_nothing_new_and_charges_nothing(clock, a
         "urn:privet:problem:reservation-closed",
     )
     assert "expired" in refused.json()["detail"]
-    assert len(home.ledger.entries()) == 1
+    assert len(state.ledger.entries()) == 1
     # what was paid for is given again
     again = ada.post("size", {"epsilon": "1/4", "reservation": "fit-1"}, "k1")
     assert (again.status_code, again.json()) == (200, first)
@@ -118,12 +118,12 @@ def test_a_clock_that_goes_back_expires_nothing(clock, ada):
     "key",
     ["a/b", "/", "a b", "..", ".", ".hidden", "a?b", "a#b", "ä", "a%2Fb", "a\n", "", "x" * 201],
 )
-def test_a_key_that_cannot_stand_in_an_address_is_refused(ada, home, key):
+def test_a_key_that_cannot_stand_in_an_address_is_refused(ada, state, key):
     refused = reserve(ada, key)
     assert refused.status_code == 422
     assert "body.key" in refused.json()["detail"]
     assert "letters, digits" in refused.json()["detail"]
-    assert home.ledger.reservations() == []
+    assert state.ledger.reservations() == []
 
 
 @pytest.mark.parametrize("key", ["fit-1", "a.b_c~d", "-", "x" * 200, "0"])
@@ -136,15 +136,15 @@ def test_a_key_that_is_taken_can_be_closed(ada, key):
 # -- a division is recorded once ---------------------------------------------------------------
 
 
-def test_a_division_is_recorded_once(ada, home, monkeypatch):
+def test_a_division_is_recorded_once(ada, state, monkeypatch):
     kept = []
-    record = type(home.ledger).record
+    record = type(state.ledger).record
 
     def counted(self, number, answer):
         kept.append(number)
         return record(self, number, answer)
 
-    monkeypatch.setattr(type(home.ledger), "record", counted)
+    monkeypatch.setattr(type(state.ledger), "record", counted)
     snapshot = ada.snapshot()
     body = {"epsilon": "1", "n_parts": 2, "snapshot": snapshot}
     told = ada.post("divide", body, "d1").json()["answer"]
@@ -169,8 +169,8 @@ def rows_of(html: str) -> list[str]:
 
 
 @pytest.fixture
-def owner(client, home) -> Visitor:
-    return Visitor(client, home.tokens["owner"])
+def owner(client, state) -> Visitor:
+    return Visitor(client, state.tokens["owner"])
 
 
 def test_the_owner_sees_what_is_set_aside_and_how_to_cancel_it(clock, client, ada, bob, owner):
@@ -194,8 +194,8 @@ def test_the_owner_sees_what_is_set_aside_and_how_to_cancel_it(clock, client, ad
     )
 
 
-def test_an_analyst_sees_only_their_own(clock, client, home, ada, bob):
-    seen = Visitor(client, home.tokens["ada"])
+def test_an_analyst_sees_only_their_own(clock, client, state, ada, bob):
+    seen = Visitor(client, state.tokens["ada"])
     reserve(bob, "fit-b", "1/2", "fit of a forest")
     assert 'id="aside"' not in seen.see()
     reserve(ada, "fit-a", "1", "fit of a tree")
@@ -222,11 +222,11 @@ def test_what_expired_or_was_cancelled_is_not_shown(clock, ada, bob, owner):
     assert "set aside" not in owner.see()
 
 
-def test_names_in_a_command_are_quoted(client, home, clock, owner):
+def test_names_in_a_command_are_quoted(client, state, clock, owner):
     """Names of analysts are the owner's, and keys in the ledger may be of other programs."""
     facts = {"schema": "s", "neighbours": "add-remove", "rows_per_person": 1}
     key = "-f; rm 'x' <b>"
-    home.ledger.reserve("people", "ada", Budget(1), "<i>fit</i>", key=key, request="r", **facts)
+    state.ledger.reserve("people", "ada", Budget(1), "<i>fit</i>", key=key, request="r", **facts)
     html = owner.see()
     (row,) = rows_of(html)
     assert "privet curator cancel -- ada '-f; rm '\"'\"'x'\"'\"' <b>'" in row

@@ -23,16 +23,16 @@ def certificates(tmp_path_factory):
 
 
 @pytest.fixture
-def port(home, certificates):
+def port(state, certificates):
     files = ["--cert", str(certificates / "cert.pem"), "--key", str(certificates / "key.pem")]
-    server = Service(home.path, certificates / "serve.log", more=files)
+    server = Service(state.path, certificates / "serve.log", more=files)
     assert f"https://127.0.0.1:{server.port} " in server.told
     yield server.port
     server.stop()
 
 
-def test_a_trusted_certificate_and_no_other(port, home, certificates):
-    token = home.tokens["ada"]
+def test_a_trusted_certificate_and_no_other(port, state, certificates):
+    token = state.tokens["ada"]
     with pv.connect(f"https://localhost:{port}", token, ca=certificates / "ca.pem") as curator:
         curator.size("1/10")
         assert str(curator.left) == "19/10"
@@ -40,4 +40,4 @@ def test_a_trusted_certificate_and_no_other(port, home, certificates):
         with pytest.raises(Unavailable) as caught:
             pv.connect(f"{scheme}://localhost:{port}", token, ca=ca, retry_for=0)
         assert token not in str(caught.value)
-    assert str(home.ledger.spent("people").epsilon) == "1/10"
+    assert str(state.ledger.spent("people").epsilon) == "1/10"

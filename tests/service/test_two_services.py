@@ -30,9 +30,11 @@ def test_two_services_share_one_account(tmp_path):
                 for one in many
             ]
         assert len(set(receipts)) == 60
-        assert there.home.ledger.spent("people").epsilon == Fraction(60, 10)
+        assert there.state.ledger.spent("people").epsilon == Fraction(60, 10)
         assert (
-            verify(there.home.ledger, there.home.witness, [Receipt.read(text) for text in receipts])
+            verify(
+                there.state.ledger, there.state.witness, [Receipt.read(text) for text in receipts]
+            )
             == []
         )
         assert [service.complaints for service in services] == ["", ""]

@@ -47,12 +47,12 @@ def run_fold(
                 "withholding rows"
             )
         write_halves(made.halves, work / "halves")
-        home = ServerState.make(work / "home", work / "halves")
+        state = ServerState.make(work / "home", work / "halves")
         server = running.enter_context(Server(work / "home", work))
         for client in clients.values():
             client.ready()
         request: dict[str, Any] = {
-            "token": home.accounts.add_analyst("client"),
+            "token": state.accounts.add_analyst("client"),
             "key": str(work / "key"),
             "url": server.url,
         }

@@ -1,7 +1,7 @@
-"""k-anonymity, l-diversity and t-closeness of groups: for each group, and for the whole table,
-which is as good as its worst group.
+"""Measure k-anonymity, l-diversity and t-closeness, for each group of rows and for a whole table.
 
-With r_1 >= r_2 >= ... >= r_m the counts of the values in a group of n rows, p_i = r_i / n:
+A table is as good as its worst group. With r_1 >= r_2 >= ... >= r_m the counts of the values in a
+group of n rows, p_i = r_i / n:
 
 - distinct l: m;
 - entropy l: exp(-sum p_i ln p_i), so that the entropy is at least ln l (Machanavajjhala et al.
@@ -28,7 +28,7 @@ from privet._types import Floats, Ints
 from privet.accounting.cost import Number, parse_exact
 from privet.errors import ParameterError
 
-# ``Groups``: how often each sensitive value occurs in each group of rows.
+# How often each sensitive value occurs in each group of rows.
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,37 +140,37 @@ def _read_integers(name: str, numbers: npt.NDArray[np.integer]) -> Ints:
 
 
 def k_anonymity(groups: Groups) -> int:
-    """The number of rows of the smallest group (Samarati and Sweeney 1998)."""
+    """Return the number of rows of the smallest group (Samarati and Sweeney 1998)."""
     return int(groups.sizes.min())
 
 
 def distinct_l(groups: Groups) -> int:
-    """The smallest number of different values in a group."""
+    """Return the smallest number of different values in a group."""
     return int(distinct_l_per_group(groups).min())
 
 
 def distinct_l_per_group(groups: Groups) -> Ints:
-    """The number of different values in each group."""
+    """Return the number of different values in each group."""
     return np.diff(groups.starts)
 
 
 def frequency_l(groups: Groups) -> float:
-    """The largest l such that no value takes more than a share of 1/l in any group."""
+    """Return the largest l such that no value takes more than a share of 1/l in any group."""
     return float(frequency_l_per_group(groups).min())
 
 
 def frequency_l_per_group(groups: Groups) -> Floats:
-    """For each group, its number of rows over that of its most frequent value."""
+    """Return, for each group, its number of rows over that of its most frequent value."""
     return groups.sizes / groups.largest
 
 
 def entropy_l(groups: Groups) -> float:
-    """The largest l such that the entropy of every group is at least ln l."""
+    """Return the largest l such that the entropy of every group is at least ln l."""
     return float(entropy_l_per_group(groups).min())
 
 
 def entropy_l_per_group(groups: Groups) -> Floats:
-    """For each group, exp of the entropy of its values."""
+    """Return, for each group, exp of the entropy of its values."""
     logs = np.add.reduceat(groups.counts * np.log(groups.counts), groups.starts[:-1])
     found = np.exp(np.log(groups.sizes) - logs / groups.sizes)
     # It lies between the other two. That makes it exact where they meet: one value only, or all
@@ -179,13 +179,12 @@ def entropy_l_per_group(groups: Groups) -> Floats:
 
 
 def recursive_l(groups: Groups, c: Number) -> int:
-    """The largest l for which every group is recursively (c, l)-diverse; 0 where there is none."""
+    """Return the largest l for which every group is recursively (c, l)-diverse, or 0."""
     return int(recursive_l_per_group(groups, c).min())
 
 
 def recursive_l_per_group(groups: Groups, c: Number) -> Ints:
-    """For each group, the largest l for which it is recursively (c, l)-diverse; 0 where there is
-    none.
+    """Return, for each group, the largest l for which it is recursively (c, l)-diverse, or 0.
 
     A group is (c, 1)-diverse for every c above 1, and never (c, l)-diverse for an l above its
     number of values.
@@ -217,13 +216,12 @@ def _find_integer_above(largest: Ints, c: Fraction, beyond: int) -> Ints:
 
 
 def t_closeness(groups: Groups, *, ordered: bool = False) -> float:
-    """The largest distance of a group to all rows."""
+    """Return the largest distance of a group to all rows."""
     return float(t_closeness_per_group(groups, ordered=ordered).max())
 
 
 def t_closeness_per_group(groups: Groups, *, ordered: bool = False) -> Floats:
-    """The Earth Mover's Distance between the values of each group and those of all rows, from 0 to
-    1.
+    """Return the Earth Mover's Distance between each group's values and all rows, from 0 to 1.
 
     Args:
         groups: the groups.

@@ -1,6 +1,4 @@
-"""How anonymous a table is: how many rows are in small classes, and how l and t depend on the size
-of a class.
-"""
+"""Draw how anonymous a table is: how many rows are in small classes, and l and t by class size."""
 
 from __future__ import annotations
 
@@ -49,7 +47,9 @@ _ROOM = 1.6  # to the right of the largest class
 
 
 def draw_anonymity(report: Report, *, title: str = "") -> Figure:
-    """Three panels over class size: the share of rows in classes up to it, the lowest l, and t.
+    """Draw three panels over class size: the share of rows in classes up to it, l, and t.
+
+    The second shows the lowest l.
 
     Classes are put together by powers of two of their size, so that the picture stays small however
     many there are.

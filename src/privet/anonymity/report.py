@@ -1,5 +1,6 @@
-"""``examine`` a table, and ``Report``: all measures, and the classes that are worst by them. Exact,
-for the owner alone.
+"""Examine a table by all measures, and list the classes that are worst by them.
+
+The results are exact, for the owner alone.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found out about a table."""
+    """The measures of a table."""
 
     table: str
     quasi: tuple[str, ...]
@@ -80,19 +81,19 @@ class Report:
         return int((self.groups.sizes == 1).sum())
 
     def overall(self, measure: str) -> float:
-        """The measure of the table: that of its worst class."""
-        found = self.by_measure[measure]
-        return (found.max() if measure == "t" else found.min()).item()  # type: ignore[no-any-return]
+        """Return the measure of the table: that of its worst class."""
+        values = self.by_measure[measure]
+        return (values.max() if measure == "t" else values.min()).item()  # type: ignore[no-any-return]
 
     def shortfall(self, measure: str) -> Shortfall:
-        """What does not reach the l that was asked for, by one of its kinds."""
+        """Return what does not reach the l that was asked for, by one of its kinds."""
         short = self.by_measure[measure] < self.asked_l - (
             _TOLERANCE if measure == "entropy l" else 0
         )
         return Shortfall(int(short.sum()), int(self.groups.sizes[short].sum()))
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the report as JSON."""
         diversity = [measure for measure in MEASURES if measure.endswith(" l")]
         return {
             "private": False,
@@ -136,8 +137,9 @@ def examine(
     worst: int = 10,
     ordered: bool | None = None,
 ) -> Report:
-    """Group a table by its quasi-identifiers and measure every class. Null is a value of its own,
-    in every column.
+    """Group a table by its quasi-identifiers and measure every class.
+
+    Null is a value of its own, in every column.
 
     Args:
         table: where the rows are, as for :func:`privet.open_table`.

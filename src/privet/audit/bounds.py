@@ -1,5 +1,12 @@
-"""How large epsilon must be, from how often an event was seen in two worlds: exact binomial bounds,
-and nothing that is only asymptotic.
+"""Bound epsilon from below by how often an event was seen in two worlds.
+
+The bounds are exact binomial ones; nothing is only asymptotic.
+
+The module also says what an audit could show at best (:func:`reach_of_parts`,
+:func:`reach_of_gaussian`): the bound that a perfect test would find in so many runs. A bound from n
+runs stays below the truth, and what is made of several answers gives away all of its epsilon only
+if all of them do at once. So a claim may be exact and its audit still fall short of it; the
+distance to this number, not to the claim, is the fault of the test.
 """
 
 from __future__ import annotations
@@ -22,8 +29,9 @@ _STEPS = 60  # of bisection: the ends are then closer than floating point tells 
 
 
 def share_at_least(hits: int, runs: int, error: float) -> float:
-    """A number that the chance of an event is below with probability ``error`` at most (Clopper and
-    Pearson 1934).
+    """Return a lower confidence bound on the probability of an event (Clopper and Pearson 1934).
+
+    The probability is below it with probability ``error`` at most.
 
     It is the chance with which so many hits or more have probability ``error``; rounded to its safe
     side, which is down.
@@ -35,8 +43,10 @@ def share_at_least(hits: int, runs: int, error: float) -> float:
 
 
 def share_at_most(hits: int, runs: int, error: float) -> float:
-    """A number that the chance of an event is above with probability ``error`` at most: that of not
-    happening, turned round.
+    """Return an upper confidence bound on the probability of an event.
+
+    The probability is above it with probability ``error`` at most: the bound for not happening,
+    turned round.
     """
     _check_hits(hits, runs, error)
     if hits == runs:
@@ -53,7 +63,7 @@ def epsilon_at_least(
     delta: float = 0.0,
     confidence: float = CONFIDENCE,
 ) -> float:
-    """A bound below epsilon from an event that is the likelier one in the first world.
+    """Bound epsilon from below by an event that is likelier in the first world.
 
     (epsilon, delta)-differential privacy says p <= e^epsilon q + delta, so epsilon is at least
     ln((p - delta) / q). Below p and above q there is a Clopper-Pearson bound each, with half of the
@@ -77,7 +87,7 @@ def epsilon_either_way(
     delta: float = 0.0,
     confidence: float = CONFIDENCE,
 ) -> float:
-    """A bound below epsilon from an event or its complement, whichever world it is likelier in.
+    """Bound epsilon from below by an event or its complement, in whichever world it is likelier.
 
     All four bounds follow from one above and one below each of the two chances, so a quarter of the
     error for each is enough.
@@ -138,22 +148,19 @@ def _check_hits(hits: int, runs: int, error: float) -> None:
 
 
 def check_claim(delta: float, confidence: float) -> None:
-    """Raise unless these make sense."""
+    """Raise unless the claim and its settings make sense."""
     if not 0 <= delta < 1:  # an amount, which may be a fraction
         raise ParameterError(f"delta must be at least 0 and below 1, got {delta!r}")
     check_real("confidence", confidence, above=0, below=1)
 
 
-# What an audit could show at best: the bound that a perfect test would find in so many runs.
-#
-# A bound from n runs stays below the truth, and what is made of several answers gives away all of
-# its epsilon only if all of them do at once. So a claim may be exact and its audit still fall
-# short of it; the distance to this number, not to the claim, is the fault of the test.
+# What an audit could show at best: the bound that a perfect test would find.
 
 
 def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CONFIDENCE) -> float:
-    """For answers of these epsilons, each the worst that its epsilon allows: a coin that tells the
-    truth with odds of e**epsilon to 1.
+    """Return the best bound for answers of these epsilons, each the worst that its epsilon allows.
+
+    The worst is a coin that tells the truth with odds of e**epsilon to 1.
 
     No mechanism tells more (Kairouz, Oh and Viswanath 2015), whatever an answer depends on. The
     test looks at all evidence together.
@@ -178,7 +185,10 @@ def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CON
 def reach_of_gaussian(
     rho: float, counted: int, delta: float, confidence: float = CONFIDENCE
 ) -> float:
-    """For Gaussian noise of this rho: the worlds are sqrt(2 rho) deviations apart."""
+    """Return the best bound for Gaussian noise of this rho.
+
+    The worlds are sqrt(2 rho) deviations apart.
+    """
     apart, law = math.sqrt(2 * rho), NormalDist()
     points = [(law.cdf(apart - at), law.cdf(-at)) for at in (step / 20 for step in range(-60, 160))]
     return _find_best_bound(points, counted, delta, confidence)

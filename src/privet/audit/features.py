@@ -1,5 +1,6 @@
-"""What can be seen of something released, as named numbers and words: the same names whatever the
-run, so that runs can be compared.
+"""Extract what can be seen of a release, as named numbers and words.
+
+The names are the same whatever the run, so that runs can be compared.
 
 An attacker knows both worlds, so what a model says about the row in question is looked at first;
 but all of it is released, and all of it is looked at: structure, counts, scores, settings, what was
@@ -35,7 +36,7 @@ FEW = 4
 
 
 def observed(released: Any, probed: World) -> Features:
-    """The features of anything that a run may give back.
+    """Return the features of anything that a run may give back.
 
     That is a model or a fitted estimator (anything with ``predict_proba`` or ``predict``), an
     answer of a curator, a data frame, a number, a word, an array; a mapping of these by name, or a
@@ -58,20 +59,20 @@ def observed(released: Any, probed: World) -> Features:
 
 
 def _observe_model(model: Model, probed: World) -> Features:
-    found: Features = {"domain": model.schema.fingerprint[:12]}
+    features: Features = {"domain": model.schema.fingerprint[:12]}
     codes = probed.codes(model.schema, partial=model.privacy.vertical)
     classes = model.schema.label.labels
     for r, shares in enumerate(model.probabilities(codes)):
         for label, share in zip(classes, shares, strict=True):
-            found[f"probability of {label} for {_name_probed_row(r)}"] = float(share)
+            features[f"probability of {label} for {_name_probed_row(r)}"] = float(share)
     reached = [tree.reach(codes) for tree in model.trees]
     for t, (tree, nodes) in enumerate(zip(model.trees, reached, strict=True)):
-        found[f"structure of tree {t}"] = _describe_structure(tree)
-        found[f"labels of tree {t}"] = "".join(map(str, tree.counts.argmax(axis=1)))
+        features[f"structure of tree {t}"] = _describe_structure(tree)
+        features[f"labels of tree {t}"] = "".join(map(str, tree.counts.argmax(axis=1)))
         for c, label in enumerate(classes):
-            found[f"{label} in all of tree {t}"] = float(tree.counts[0, c])
+            features[f"{label} in all of tree {t}"] = float(tree.counts[0, c])
             for r, node in enumerate(nodes):
-                found[f"{label} in tree {t} where {_name_probed_row(r)} falls"] = float(
+                features[f"{label} in tree {t} where {_name_probed_row(r)} falls"] = float(
                     tree.counts[node, c]
                 )
     for r in range(len(probed.rows)):
@@ -80,8 +81,10 @@ def _observe_model(model: Model, probed: World) -> Features:
                 float(tree.counts[nodes[r], c])
                 for tree, nodes in zip(model.trees, reached, strict=True)
             ]
-            found[f"{label} where {_name_probed_row(r)} falls, in all trees"] = sum(there)
-            found[f"{label} where {_name_probed_row(r)} falls, in the tree with most"] = max(there)
+            features[f"{label} where {_name_probed_row(r)} falls, in all trees"] = sum(there)
+            features[f"{label} where {_name_probed_row(r)} falls, in the tree with most"] = max(
+                there
+            )
     if model.evidence is not None:
         # The order of batches is random, but for those that have a name: where there are several,
         # the largest number is seen too.
@@ -91,23 +94,23 @@ def _observe_model(model: Model, probed: World) -> Features:
                 [batch.tables[t] for batch in model.evidence.batches],
             )
             for b, (leaf, table) in enumerate(zip(model.privacy.leaves, released, strict=True)):
-                found |= _observe_leaf_table(
+                features |= _observe_leaf_table(
                     f"{leaf.name or f'batch {b}'}, tree {t}", table, cells, classes
                 )
             if len(released) > 1:
-                found |= _observe_leaf_table(
+                features |= _observe_leaf_table(
                     f"the largest batch, tree {t}", np.max(released, axis=0), cells, classes
                 )
     for name, value in model.settings.items():
-        found[f"setting {name}"] = _feature_from(value)
+        features[f"setting {name}"] = _feature_from(value)
         # a reason may tell a noisy number
         if number := re.search(r"\d+(\.\d+)?(e[+-]?\d+)?", str(value)):
-            found[f"first number in setting {name}"] = float(number[0])
+            features[f"first number in setting {name}"] = float(number[0])
     statements = model.privacy.leaves
-    found["charges"] = "; ".join(
+    features["charges"] = "; ".join(
         f"{charge.what} {charge.cost}" for one in statements for charge in one.charges
     )
-    return found
+    return features
 
 
 def _observe_leaf_table(
@@ -116,17 +119,17 @@ def _observe_leaf_table(
     """The leaf vector as it was released: the leaf of the row in question, and all others
     together.
     """
-    found: Features = {}
+    features: Features = {}
     for c, label in enumerate(classes):
         for r, cell in enumerate(cells):
             if cell >= 0:
-                found[f"released {label} of {where} where {_name_probed_row(r)} falls"] = float(
+                features[f"released {label} of {where} where {_name_probed_row(r)} falls"] = float(
                     table[cell, c]
                 )
-                found[f"released {label} of {where} elsewhere than {_name_probed_row(r)}"] = float(
-                    table[:, c].sum() - table[cell, c]
+                features[f"released {label} of {where} elsewhere than {_name_probed_row(r)}"] = (
+                    float(table[:, c].sum() - table[cell, c])
                 )
-    return found
+    return features
 
 
 def _describe_structure(tree: Tree) -> str:
@@ -145,22 +148,22 @@ def _observe_fitted(fitted: Fitted, probed: World) -> Features:
 
 
 def _observe_numbers(answer: Numbers, probed: World) -> Features:
-    found: Features = {}
+    features: Features = {}
     for t, table in enumerate(answer.tables):
-        found |= {
+        features |= {
             f"table {t}, {name}": value for name, value in _observe_array(table, probed).items()
         }
-    return found
+    return features
 
 
 def _observe_drawn_tree(answer: Drawn, probed: World) -> Features:
     tree = answer.tree()
-    found: Features = {
+    features: Features = {
         "structure": _describe_structure(tree),
         "labels": "".join(map(str, answer.labels)),
     }
     nodes = tree.reach(probed.codes(tree.schema))
-    return found | {
+    return features | {
         f"label of {_name_probed_row(r)}": str(answer.labels[node]) for r, node in enumerate(nodes)
     }
 
@@ -173,9 +176,9 @@ def _observe_rows(frame: Any, probed: World) -> Features:
     """Released rows: each of a few as a word; of many, how many are like the row in question, and
     how many have each value.
     """
-    found: Features = {"rows": float(len(frame))}
+    features: Features = {"rows": float(len(frame))}
     if len(frame) <= 2 or not {*probed.schema.names, probed.schema.target} <= set(frame.columns):
-        return found | {
+        return features | {
             f"row {r}": str(tuple(row)) for r, row in enumerate(frame.itertuples(index=False))
         }
     schema = probed.schema.declare(person=None)
@@ -185,14 +188,14 @@ def _observe_rows(frame: Any, probed: World) -> Features:
     for r in range(len(probed.rows)):
         same = [line == one[r] for line, one in zip(rows.codes, asked.codes, strict=True)]
         of_class, alike = rows.classes == asked.classes[r], np.logical_and.reduce(same)
-        found[f"rows of the class of {_name_probed_row(r)}"] = float(of_class.sum())
-        found[f"rows with all values of {_name_probed_row(r)}"] = float(alike.sum())
-        found[f"rows like {_name_probed_row(r)}"] = float((alike & of_class).sum())
+        features[f"rows of the class of {_name_probed_row(r)}"] = float(of_class.sum())
+        features[f"rows with all values of {_name_probed_row(r)}"] = float(alike.sum())
+        features[f"rows like {_name_probed_row(r)}"] = float((alike & of_class).sum())
         for name, line in zip(schema.names, same, strict=True):
-            found[f"rows with {name} and class of {_name_probed_row(r)}"] = float(
+            features[f"rows with {name} and class of {_name_probed_row(r)}"] = float(
                 (line & of_class).sum()
             )
-    return found
+    return features
 
 
 def _observe_array(values: Any, _: World) -> Features:
@@ -200,29 +203,31 @@ def _observe_array(values: Any, _: World) -> Features:
     table = np.asarray(values)
     if table.dtype.kind not in "biuf":
         return {f"entry {i}": str(value) for i, value in enumerate(table.ravel()[:MANY])}
-    found: Features = {"sum": float(table.sum()), "largest": float(table.max(initial=0))}
+    features: Features = {"sum": float(table.sum()), "largest": float(table.max(initial=0))}
     if table.size <= MANY:
-        found |= {
+        features |= {
             f"entry {', '.join(map(str, place))}": float(value)
             for place, value in np.ndenumerate(table)
         }
-    return found
+    return features
 
 
 def _observe_mapping(parts: Mapping[Any, Any], probed: World) -> Features:
-    found: Features = {}
+    features: Features = {}
     for name, part in parts.items():
         looked = {"": _feature_from(part)} if _is_plain_value(part) else observed(part, probed)
-        found |= {f"{name}: {key}" if key else str(name): value for key, value in looked.items()}
+        features |= {f"{name}: {key}" if key else str(name): value for key, value in looked.items()}
     if 1 < len(parts) <= FEW and all(_is_plain_value(part) for part in parts.values()):
-        found["all together"] = str(tuple(parts.values()))
+        features["all together"] = str(tuple(parts.values()))
         # somebody's record: what it tells, against the row in question
         if {*probed.schema.names, probed.schema.target} == set(parts):
             for r, row in enumerate(probed.rows):
                 alike = [part == row[name] for name, part in parts.items() if part is not None]
-                found[f"told like {_name_probed_row(r)}"] = float(sum(alike))
-                found[f"told otherwise than {_name_probed_row(r)}"] = float(len(alike) - sum(alike))
-    return found
+                features[f"told like {_name_probed_row(r)}"] = float(sum(alike))
+                features[f"told otherwise than {_name_probed_row(r)}"] = float(
+                    len(alike) - sum(alike)
+                )
+    return features
 
 
 def _is_plain_value(part: Any) -> bool:

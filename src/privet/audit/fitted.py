@@ -1,5 +1,6 @@
-"""What can be seen of anybody's fitted estimator: what it predicts, and what it keeps in public, by
-the customs of scikit-learn.
+"""Extract what can be seen of anybody's fitted estimator, by the conventions of scikit-learn.
+
+This is what it predicts, and what it keeps in public.
 """
 
 from __future__ import annotations
@@ -32,25 +33,26 @@ class Fitted:
     look: Look = "all"
 
     def parts(self, probed: World) -> dict[str, Any]:
-        """Everything that is seen, by name: numbers, words, arrays."""
+        """Return everything that is seen, by name: numbers, words, arrays."""
         X = probed.X if self.as_frame else probed.numbers[0]  # noqa: N806
-        found = observe_predictions(self.estimator, X)
+        parts = observe_predictions(self.estimator, X)
         if callable(self.look):
-            return found | {"seen": self.look(self.estimator)}
-        found |= observe_fitted_state(self.estimator, X) if self.look == "all" else {}
-        if not found:  # an audit that sees nothing finds nothing
+            return parts | {"seen": self.look(self.estimator)}
+        parts |= observe_fitted_state(self.estimator, X) if self.look == "all" else {}
+        if not parts:  # an audit that sees nothing finds nothing
             raise ParameterError(
                 f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts "
                 "nothing, and keeps no numbers or words in attributes that end in an underscore; "
                 "give look a function of it that gives them back"
             )
-        return found
+        return parts
 
 
 @dataclass(frozen=True)
 class EstimatorRun:
-    """A run that fits a fresh estimator to a world; it can be sent to another process if what makes
-    the estimator can.
+    """A run that fits a fresh estimator to a world.
+
+    It can be sent to another process if what makes the estimator can.
     """
 
     make: Any
@@ -64,7 +66,7 @@ class EstimatorRun:
         return Fitted(estimator if fitted is None else fitted, self.as_frame, self.look)
 
     def make_estimator(self) -> Any:
-        """An estimator that was not fitted yet."""
+        """Return an estimator that was not fitted yet."""
         made = (
             _make_estimator(self.make)
             if isinstance(self.make, type) or not hasattr(self.make, "fit")
@@ -126,7 +128,7 @@ def _has_random_state(value: Any) -> bool:
 
 
 def observe_predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
-    """What it says about these rows."""
+    """Return what the estimator says about these rows."""
     return {
         name: np.asarray(getattr(estimator, name)(X.copy()))
         for name in _ASKED
@@ -135,16 +137,17 @@ def observe_predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
 
 
 def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
-    """The attributes that end in an underscore, trees where these rows fall, and the first members
-    of an ensemble.
+    """Return the attributes that end in an underscore, leaves of these rows, and ensemble members.
+
+    Of an ensemble, the first members are looked at.
     """
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for name, value in vars(estimator).items() if hasattr(estimator, "__dict__") else ():
         if not name.endswith("_") or name.startswith("_"):
             continue
         if name == "estimators_":
             for m, member in enumerate(np.ravel(np.asarray(value, dtype=object))[:MEMBERS]):
-                found |= {
+                parts |= {
                     f"member {m}: {key}": part
                     for key, part in {
                         **observe_predictions(member, X),
@@ -152,10 +155,10 @@ def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N80
                     }.items()
                 }
         elif hasattr(value, "children_left") and hasattr(estimator, "apply"):
-            found |= _observe_sklearn_tree(value, np.asarray(estimator.apply(X)))
+            parts |= _observe_sklearn_tree(value, np.asarray(estimator.apply(X)))
         elif _is_observable(value):
-            found[name] = value
-    return found
+            parts[name] = value
+    return parts
 
 
 def _observe_sklearn_tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]:

@@ -1,5 +1,4 @@
-"""What is released about a world, and what is promised for it: one function for each thing that can
-be audited.
+"""Release each thing that can be audited from a world, with what is promised for it.
 
 The promise is that of the released statement or of the ledger, not one that is worked out here:
 what is tested is what people are told.
@@ -27,8 +26,9 @@ DELTA = Fraction(1, 100)
 
 @dataclass(frozen=True)
 class Released:
-    """What a run gave out, and the (epsilon, delta) that was promised for it, for the neighbours
-    that the schema declares.
+    """What a run released, and the (epsilon, delta) that was promised for it.
+
+    The promise is for the neighbours that the schema declares.
 
     ``parts`` are the epsilons of the single answers that it is made of, or its ``rho`` where it has
     no pure epsilon: they tell what an audit could show at best (:mod:`~privet.audit.bounds`), and
@@ -46,11 +46,11 @@ class Released:
 Release = Callable[[World, Fraction, Bits], Released]
 
 
-# -- through a curator -----------------------------------------------------------------------------
+# Releases through a curator.
 
 
 def make_curator(world: World, epsilon: Fraction, bits: Bits) -> Curator:
-    """A curator of a world's table, with a budget for this epsilon per row."""
+    """Make a curator of a world's table, with a budget for this epsilon per row."""
     return _make_curator_with(
         world, Budget(Cost.pure(epsilon).promised(world.schema).epsilon), bits
     )
@@ -87,7 +87,7 @@ def _release_from_ledger(curator: Curator, what: Any, answers: int = 1) -> Relea
 def release_learner(
     kind: str, *, answers: int = 1, delta: Fraction | None = None, **settings: Any
 ) -> Release:
-    """A classifier; each thing that it is charged for has so many answers of equal shares."""
+    """Fit a classifier; each thing that it is charged for has so many answers of equal shares."""
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
         from privet import learners
@@ -135,7 +135,7 @@ def release_tuned(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
 
 def release_session(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """An analyst who asks whatever there is to ask, each for an equal share."""
+    """Ask every kind of query, each for an equal share."""
     import numpy as np
 
     from privet.domain.cells import Cells, Split
@@ -158,7 +158,7 @@ def release_session(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
 
 def release_session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """An analyst with a budget in rho: Gaussian noise, a selection and a draw."""
+    """Ask with a budget in rho: Gaussian noise, a selection and a draw."""
     from privet.curator.spending import root_below
     from privet.domain.cells import Cells
     from privet.domain.space import TreeSpace, all_splits
@@ -184,7 +184,7 @@ def release_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
 
 def release_gaussian_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """Counts for the rho that this epsilon and DELTA are worth."""
+    """Count for the rho that this epsilon and DELTA are worth."""
     from privet.domain.cells import Cells
 
     rho = rho_for(epsilon, DELTA)
@@ -201,8 +201,10 @@ def release_quantile(q: str) -> Release:
 
 
 def release_partition_choice(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """The row in question takes one partition nearer to what is expected and the other farther; who
-    replaces it, the other way round.
+    """Choose a partition that the row in question makes more likely, and its replacement less.
+
+    The row takes one partition nearer to what is expected and the other farther; who replaces it,
+    the other way round.
     """
     import numpy as np
 
@@ -221,7 +223,7 @@ def release_partition_choice(world: World, epsilon: Fraction, bits: Bits) -> Rel
 
 
 def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
-    """Many rows for few people, so that chance in the rows hides nothing that was measured."""
+    """Draw many synthetic rows for few people, so that sampling hides nothing that was measured."""
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
         from privet.synthetic.synthesize import synthesize
@@ -237,12 +239,14 @@ def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
     return release
 
 
-# -- several batches, parties, attributes ----------------------------------------------------------
+# Releases of several batches, parties or attributes.
 
 
 def release_updated_model(people: People, row_in: Sequence[int]) -> Release:
-    """Two batches; the rows of the world are in those that are listed, and nobody in the others.
-    Each batch costs epsilon / len(row_in).
+    """Fit a model to two batches.
+
+    The rows of the world are in those that are listed, and nobody in the others. Each batch costs
+    epsilon / len(row_in).
     """
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -260,7 +264,7 @@ def release_updated_model(people: People, row_in: Sequence[int]) -> Release:
 
 
 def release_merged_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """Two hospitals with a plan; the person is in one of them."""
+    """Merge the models of two hospitals with a plan; the person is in one of them."""
     from privet.federation import contribute, draw_plan, merge
 
     plan = draw_plan(world.schema, 1, height=1, bits=bits)
@@ -276,7 +280,10 @@ def release_merged_model(world: World, epsilon: Fraction, bits: Bits) -> Release
 
 
 def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """Two offices with an attribute each of the same people: what they release adds up."""
+    """Join the models of two offices with an attribute each of the same people.
+
+    What they release adds up.
+    """
     from privet.federation import join
     from privet.learners import RandomTreesClassifier
 
@@ -288,8 +295,7 @@ def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Release
     return _release_from_statement(model, model.privacy)
 
 
-# What a person releases on their own side, or an owner for them, and what is promised for it: for
-# one row replaced by another.
+# Releases that a person makes, or an owner for them. Promised for one row replaced by another.
 
 
 def release_randomized_records(**settings: Any) -> Release:
@@ -305,7 +311,7 @@ def release_randomized_records(**settings: Any) -> Release:
 
 
 def release_randomized_table(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """Reports of a table that is sorted by what its rows hold, one after the other."""
+    """Randomise a table that is sorted by what its rows hold, one row after the other."""
     from privet.local.randomizer import Randomizer
 
     randomizer = Randomizer(world.schema, epsilon, bits=bits)

@@ -1,4 +1,4 @@
-"""What an audit found, of one claim or of a table of them."""
+"""Hold the result of one audit or many, and write it as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privet.audit.bounds import epsilon_at_least
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What an audit found.
+    """The result of an audit.
 
     ``hits`` are those of the event in the ``counted`` runs of each world, where it is likelier
     first. ``reach`` is about the bound that a perfect test would have found in so many runs, where
@@ -35,15 +35,17 @@ class AuditResult:
 
     @property
     def bound(self) -> float:
-        """What epsilon is at least, with the ``confidence``. One below the claim does not prove it:
-        it says how close the audit came.
+        """The lower bound on epsilon, with the ``confidence``.
+
+        One below the claim does not prove it: it says how close the audit came.
         """
         return self._bound(self.confidence)
 
     @property
     def sure_bound(self) -> float:
-        """What epsilon is at least, where the sure bounds of all ``lines`` hold at once with the
-        ``confidence`` (Bonferroni).
+        """The lower bound on epsilon, corrected for the number of audits (Bonferroni).
+
+        The sure bounds of all ``lines`` hold at once with the ``confidence``.
         """
         return self._bound(1 - (1 - self.confidence) / self.lines)
 
@@ -59,15 +61,17 @@ class AuditResult:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim stands: it is not refuted, with the ``confidence`` for all ``lines``
-        together.
+        """Whether the claim is not refuted.
+
+        This is with the ``confidence`` for all ``lines`` together.
         """
         return self.sure_bound <= self.claimed
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``violated``, or ``in doubt``: above the claim if it were judged alone, and
-        not among so many.
+        """The verdict: ``holds``, ``violated``, or ``in doubt``.
+
+        It is in doubt if it is above the claim judged alone, and not among so many.
         """
         if not self.holds:
             return "violated"
@@ -79,7 +83,7 @@ class AuditResult:
         return self.bound / self.claimed if self.claimed > 0 else math.inf
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the result as JSON."""
         return {
             "subject": self.subject,
             "neighbours": self.neighbours,
@@ -101,13 +105,14 @@ class AuditResult:
 
 
 def judged_together(results: Sequence[AuditResult]) -> list[AuditResult]:
-    """The same results, judged as one table: if all claims are true, *none* is called violated,
-    with the confidence.
+    """Judge results as one table.
+
+    If all claims are true, *none* is called violated, with the confidence.
     """
     return [replace(one, lines=len(results)) for one in results]
 
 
-# What a table of audits says, as text for people: lines of words, and a page in Markdown.
+# Many results as text: lines of words, and a page in Markdown.
 
 COLUMNS = (
     "subject",
@@ -122,7 +127,10 @@ COLUMNS = (
 
 
 def format_row(result: AuditResult) -> tuple[str, ...]:
-    """A line of the table, under ``COLUMNS``. Bounds are rounded down."""
+    """Format a row of the table, under ``COLUMNS``.
+
+    Bounds are rounded down.
+    """
     return (
         result.subject,
         result.neighbours,
@@ -136,7 +144,7 @@ def format_row(result: AuditResult) -> tuple[str, ...]:
 
 
 def summarize_results(results: Sequence[AuditResult]) -> list[str]:
-    """What is said below the table."""
+    """Write what is said below the table."""
     confidence = results[0].confidence if results else 0.0
     violated, doubtful = (
         [one.subject for one in results if one.verdict == word] for word in ("violated", "in doubt")
@@ -156,7 +164,7 @@ def summarize_results(results: Sequence[AuditResult]) -> list[str]:
 
 
 def describe_event(result: AuditResult) -> str:
-    """What the event was, and how often it was seen."""
+    """Describe the event, and how often it was seen."""
     return (
         f"{result.subject} ({result.neighbours}): in {result.hits[0]:,} of {result.counted:,} runs "
         f"against {result.hits[1]:,}, {result.event}; worlds: {result.pair}"
@@ -164,7 +172,7 @@ def describe_event(result: AuditResult) -> str:
 
 
 def render_page(results: Sequence[AuditResult], command: str) -> str:
-    """The table as a page in Markdown, with the command that made it and what was seen."""
+    """Render the table as a page in Markdown, with the command that made it and what was seen."""
     lines = [
         "# What the audit found",
         "",

@@ -1,5 +1,6 @@
-"""What is audited: everything in Privet that promises an epsilon, at settings small enough for one
-row to show.
+"""List everything in Privet that promises an epsilon, and audit all of it in one table.
+
+Settings are small enough for one row to show.
 """
 
 from __future__ import annotations
@@ -48,21 +49,21 @@ class Subject:
 
     @property
     def relations(self) -> tuple[Neighbours, ...]:
-        """For whom it is audited."""
+        """The neighbours for which it is audited."""
         return (self.only,) if self.only else ("add-remove", "replace")
 
     def neighbours(self, asked: Neighbours) -> Neighbours:
-        """For whom it is audited, where somebody asks for these."""
+        """Return the neighbours for which it is audited, where somebody asks for these."""
         return self.only or asked
 
     def pairs(self, asked: Neighbours) -> tuple[Pair, ...]:
-        """The worlds that it is audited in."""
+        """Return the pairs of worlds that it is audited in."""
         return pairs_of(
             self.neighbours(asked), families=self.families, rows_per_person=self.rows_per_person
         )
 
     def epsilon(self, asked: Neighbours) -> Fraction:
-        """What it is given per row added or removed, for its claim."""
+        """Return what it is given per row added or removed, for its claim."""
         return self.claim / (
             self.rows_per_person * (2 if asked == "replace" and not self.local else 1)
         )
@@ -80,7 +81,7 @@ class SubjectRun:
         return self.released(world).what
 
     def released(self, world: World) -> Released:
-        """With what was promised."""
+        """Run the subject, and return the release with what was promised."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoiseWarning)  # so few rows are meant to drown in noise
             return subject_named(self.name).release(world, self.epsilon, self.bits or SystemBits())
@@ -113,8 +114,8 @@ def audit_subject(
     found = [run.released(world) for pair in pairs for world in (pair.one, pair.other)]
     promised = {(one.epsilon, one.delta) for one in found}
     if len(promised) > 1:
-        told = ", ".join(str(float(epsilon)) for epsilon, _ in sorted(promised))
-        raise ParameterError(f"the promise of {name} depends on the rows: epsilon {told}")
+        promises = ", ".join(str(float(epsilon)) for epsilon, _ in sorted(promised))
+        raise ParameterError(f"the promise of {name} depends on the rows: epsilon {promises}")
     ((claimed, delta),) = promised
     result = audit(run, pairs, claimed, runs, delta=float(delta), name=name, **options)
     return replace(result, neighbours=asked, reach=_estimate_reach(found[0], result))
@@ -239,34 +240,35 @@ SUBJECTS: dict[str, Subject] = {
 
 
 def subject_named(name: str) -> Subject:
-    """A ready subject."""
+    """Return a ready subject by its name."""
     return SUBJECTS[check_name("subject", name, SUBJECTS)]
 
 
-# Many audits in one table: which lines it has, and how they are worked off by several processes.
+# Many audits in one table, worked off by several processes.
 
 Relations = Literal["add-remove", "replace", "both"]
 _STRIDE = 5
 
 
 class Line(NamedTuple):
-    """What is audited, and for whom."""
+    """A row of the table: what is audited, and for which neighbours."""
 
     subject: str
     neighbours: Neighbours
 
 
 def lines_of(subjects: Sequence[str] = (), neighbours: Relations = "both") -> list[Line]:
-    """The lines for these subjects, by default all; one that promises for one relation only has a
-    line for that one.
+    """List the rows of the table for these subjects, by default all.
+
+    A subject that promises for one relation only has a row for that one.
     """
     check_name("neighbours", neighbours, get_args(Relations))
-    found = []
+    lines = []
     for name in dict.fromkeys(subjects or SUBJECTS):
         subject = subject_named(name)
         of = subject.relations if neighbours == "both" else (subject.neighbours(neighbours),)
-        found += [Line(name, one) for one in of]
-    return found
+        lines += [Line(name, one) for one in of]
+    return lines
 
 
 def audit_table(
@@ -292,11 +294,11 @@ def audit_table(
     check_integer("jobs", jobs, 1)
     # Quick and slow ones are mixed, so that the time left can be told from the lines that are done.
     order = [place for start in range(_STRIDE) for place in range(start, len(lines), _STRIDE)]
-    found: dict[int, AuditResult] = {}
+    results: dict[int, AuditResult] = {}
     for place, result in _audit_in_processes(lines, order, runs, epsilon, confidence, jobs):
-        found[place] = result
-        done(len(found) / len(lines))
-    return judged_together([found[place] for place in range(len(lines))])
+        results[place] = result
+        done(len(results) / len(lines))
+    return judged_together([results[place] for place in range(len(lines))])
 
 
 def _audit_in_processes(

@@ -1,5 +1,7 @@
-"""The audit: many runs in two worlds, an event chosen on one half of them and counted on the other,
-and what that says about epsilon.
+"""Audit a claimed epsilon: run something many times in two worlds that differ in one person.
+
+An event is chosen on one half of the runs and counted on the other; the counts bound epsilon from
+below. :func:`audit` takes anything that can be run, :func:`audit_estimator` anybody's estimator.
 """
 
 from __future__ import annotations
@@ -43,8 +45,9 @@ def audit(
     executor: Executor | None = None,
     observe_failures: bool = False,
 ) -> AuditResult:
-    """Test the claim that ``run`` is (epsilon, delta)-differentially private, for the neighbours
-    that the pairs are.
+    """Test the claim that ``run`` is (epsilon, delta)-differentially private.
+
+    The claim is for the neighbours that the pairs are.
 
     A quarter of the runs is shared by the pairs, and tells which of them to go on with. A second
     quarter, in this pair, tells which event. The other half is done in this pair too, and the event
@@ -124,12 +127,12 @@ class _Work:
 
     def done(self, pair: Pair, world: World, count: int) -> list[Features]:
         """The features of so many runs in a world."""
-        found: list[Features] = []
+        features: list[Features] = []
         for some in self._chunks(pair, world, count):
-            found += some
+            features += some
             self.finished += len(some)
             tell(self.name, self.finished / self.total)
-        return found
+        return features
 
     def _chunks(self, pair: Pair, world: World, count: int) -> Iterator[list[Features]]:
         sizes = [min(_RUNS_PER_CHUNK, count - start) for start in range(0, count, _RUNS_PER_CHUNK)]
@@ -158,7 +161,7 @@ def _observe_runs(run: RunInWorld, world: World, probed: World, count: int) -> l
     return [observed(run(world), probed) for _ in range(count)]
 
 
-# ``audit_estimator``: the claim of anybody's estimator against what it does.
+# The audit of anybody's estimator.
 
 
 def audit_estimator(

@@ -1,5 +1,6 @@
-"""Two worlds: small tables that differ in one person, and are hard for trees to tell nothing
-about.
+"""Make two worlds: small tables that differ in one person, chosen to be the worst case for trees.
+
+:func:`pairs_of` gives ready pairs; :func:`pair_of` makes one from rows of your own.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class World:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """All columns: attributes, class, and the person where the schema names one."""
+        """Return all columns: attributes, class, and the person where the schema names one."""
         import pandas as pd
 
         names = [
@@ -82,17 +83,17 @@ class World:
 
     @cached_property
     def uncounted(self) -> World:
-        """The same rows, and how many they are is not public."""
+        """Return the same rows, without making their number public."""
         return World(self.schema.declare(n_rows=None), self.rows)
 
     @cached_property
     def emptied(self) -> World:
-        """Nobody, and how many that are is not public."""
+        """Return a world of nobody, without making their number public."""
         return World(self.schema.declare(n_rows=None), ())
 
     @cached_property
     def by_attribute(self) -> dict[str, World]:
-        """For each attribute the same people, of whom nothing but it and the class is known."""
+        """Return, for each attribute, the same people with only it and the class."""
         return {
             name: World(replace(self.schema, attributes={name: one}), self.rows)
             for name, one in self.schema.attributes.items()
@@ -114,8 +115,9 @@ class World:
 
     @property
     def numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Attributes and classes for those who know numbers only: a word is its place in the
-        domain. They may be written into.
+        """Return attributes and classes as numbers: a word is its place in the domain.
+
+        The arrays may be written into.
         """
         X, y = self._numbers  # noqa: N806
         return X.copy(), y.copy()
@@ -134,8 +136,9 @@ class World:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two neighbouring worlds. ``probes`` are the values that the two differ in: what an attacker
-    asks a model about.
+    """Two neighbouring worlds.
+
+    ``probes`` are the values that the two differ in: what an attacker asks a model about.
     """
 
     name: str
@@ -250,7 +253,7 @@ def pairs_of(
     alone: bool = False,
     crowd: bool = False,
 ) -> tuple[Pair, ...]:
-    """Ready pairs for these neighbours.
+    """Return ready pairs for these neighbours.
 
     Args:
         neighbours: ``"add-remove"``: one person more. ``"replace"``: the same person with other
@@ -291,7 +294,7 @@ def _make_pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Wor
     return Pair(name, World(schema, tuple(without)), World(schema, (*there, *comes)), probes)
 
 
-# ``pair_of``: neighbouring worlds from rows that somebody made up.
+# A pair from rows of your own.
 
 
 def pair_of(
@@ -303,8 +306,9 @@ def pair_of(
     instead: tuple[Sequence[Any], Any] | None = None,
     name: str = "worlds of one's own",
 ) -> Pair:
-    """Neighbouring worlds from made-up rows: ``X`` and ``y`` in both, and one more row in one of
-    them.
+    """Make neighbouring worlds: ``X`` and ``y`` in both, and one more row in one of them.
+
+    The rows are made up.
 
     Args:
         X, y: the rows of both worlds, a table of numbers or words and its classes; not private

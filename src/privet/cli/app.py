@@ -1,4 +1,4 @@
-"""All commands."""
+"""Assemble all commands."""
 
 from __future__ import annotations
 

@@ -80,22 +80,22 @@ def audit(
             )
         check_writable(output)
     with work_bars("audit", remaining=True) as show:
-        found = audit_table(
+        results = audit_table(
             lines, runs, epsilon=amount, confidence=confidence, jobs=jobs, done=show
         )
-    told = json.dumps([one.to_json() for one in found])
+    text = json.dumps([one.to_json() for one in results])
     if as_json:
-        typer.echo(told)
+        typer.echo(text)
     else:
-        _print_results(found)
+        _print_results(results)
     if output is not None:
         command = shlex.join(["privet", *sys.argv[1:]])
         write_out(
             output,
-            render_page(found, command) if output.suffix == ".md" else told + "\n",
+            render_page(results, command) if output.suffix == ".md" else text + "\n",
             quiet=as_json,
         )
-    if not all(one.holds for one in found):
+    if not all(one.holds for one in results):
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""``privet count``: noisy class counts of a private table, charged to a durable ledger."""
+"""``privet count`` and ``privet quantile``: ask a private table, charged to a durable ledger."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _nest_by_label(numbers: Any, labels: Sequence[Sequence[str]]) -> Any:
     }
 
 
-# ``privet quantile``: an order statistic of a private table, charged to a durable ledger.
+# ``privet quantile``: an order statistic of a private table.
 
 
 def quantile(

@@ -79,23 +79,23 @@ def add_dataset(
     from privet.errors import LedgerError
     from privet.tables.open import open_table
 
-    there = _open(home)
+    state = _open(home)
     budget = _parse_budget(epsilon, rho, delta)
     public = Schema.read(schema)
     opened = open_table(table)
     opened.check_structure(public)
     opened.check_reachable()
-    before = there.ledger.cap(name)
+    before = state.ledger.cap(name)
     if before is not None and not before.matches(budget):
         raise LedgerError(
             f"the ledger knows data set {name!r} already, with a budget of {before}; use that, or "
             "another name"
         )
-    there.accounts.check_new_dataset(name)
+    state.accounts.check_new_dataset(name)
     if sql:
-        _require_sql_functions(there).add_dataset(name, opened.name, public)
-    budget = there.ledger.open_cap(name, budget)
-    there.accounts.add_dataset(name, _resolve_table(table), public)
+        _require_sql_functions(state).add_dataset(name, opened.name, public)
+    budget = state.ledger.open_cap(name, budget)
+    state.accounts.add_dataset(name, _resolve_table(table), public)
     if getattr(opened, "writable", lambda: False)():
         typer.echo(
             (
@@ -120,9 +120,9 @@ def list_datasets(home: Path = HOME) -> None:
 
     from privet.cli.printing import budget_table
 
-    there = _open(home)
+    state = _open(home)
     Console().print(
-        budget_table(there.ledger, [dataset.name for dataset in there.accounts.datasets()])
+        budget_table(state.ledger, [dataset.name for dataset in state.accounts.datasets()])
     )
 
 
@@ -132,9 +132,9 @@ def remove_dataset(name: str = typer.Argument(help="The data set."), home: Path 
 
     Example: [bold]privet curator dataset remove people[/bold]
     """
-    there = _open(home)
-    there.accounts.remove_dataset(name)
-    functions = there.functions
+    state = _open(home)
+    state.accounts.remove_dataset(name)
+    functions = state.functions
     if functions is not None:
         functions.remove_dataset(name)
     typer.echo(f"data set {name!r} is no longer served")
@@ -178,10 +178,10 @@ def give_role(
 
     Example: [bold]privet curator analyst role ada ada_login[/bold]
     """
-    there = _open(home)
-    if name not in there.accounts.analysts():
+    state = _open(home)
+    if name not in state.accounts.analysts():
         raise ParameterError(f"no analyst {name!r}")
-    _require_sql_functions(there).grant_role(role, name)
+    _require_sql_functions(state).grant_role(role, name)
     typer.echo(f"the role {role!r} asks as {name!r}")
 
 
@@ -195,8 +195,8 @@ def list_analysts(home: Path = HOME) -> None:
 
     from privet.cli.printing import grants_table
 
-    there = _open(home)
-    Console().print(grants_table(there.ledger, there.accounts.analysts(), there.accounts.grants()))
+    state = _open(home)
+    Console().print(grants_table(state.ledger, state.accounts.analysts(), state.accounts.grants()))
 
 
 @app.command("grant")
@@ -216,17 +216,17 @@ def grant(
 
     Example: [bold]privet curator grant ada people --epsilon 1 --until 30d[/bold]
     """
-    there = _open(home)
+    state = _open(home)
     budget = _parse_budget(epsilon, rho, delta)
     ends = None if until is None else _parse_expiry(until)
     if (
-        dataset in {known.name for known in there.accounts.datasets()}
-        and analyst in there.accounts.analysts()
+        dataset in {known.name for known in state.accounts.datasets()}
+        and analyst in state.accounts.analysts()
     ):
         # the cap first: a grant without one would be bound by the data set's only
-        there.ledger.set_cap(dataset, budget, analyst)
-    there.accounts.grant(analyst, dataset, ends)
-    functions = there.functions
+        state.ledger.set_cap(dataset, budget, analyst)
+    state.accounts.grant(analyst, dataset, ends)
+    functions = state.functions
     if functions is not None:
         functions.allow(dataset, analyst, ends)
     end = "" if ends is None else f", until {ends.isoformat(timespec='minutes')}"
@@ -245,9 +245,9 @@ def revoke(
 
     Example: [bold]privet curator revoke ada people[/bold]
     """
-    there = _open(home)
-    names = there.accounts.revoke(analyst, dataset)
-    functions = there.functions
+    state = _open(home)
+    names = state.accounts.revoke(analyst, dataset)
+    functions = state.functions
     if functions is not None:
         for one in names:
             functions.forbid(one, analyst)
@@ -271,9 +271,9 @@ def ledger(
     from privet.accounting.ledger.journal import entry_to
     from privet.cli.printing import budget_table, grants_table, ledger_table, reservations_table
 
-    there = _open(home)
-    entries = there.ledger.entries(dataset, analyst)
-    unanswered = there.ledger.unanswered()
+    state = _open(home)
+    entries = state.ledger.entries(dataset, analyst)
+    unanswered = state.ledger.unanswered()
     if as_json:
         for entry in entries:
             typer.echo(json.dumps({**entry_to(entry), "answered": entry.number not in unanswered}))
@@ -282,15 +282,15 @@ def ledger(
 
     console = Console()
     console.print(ledger_table(entries, unanswered))
-    open_ones = there.ledger.reservations(dataset, analyst, open_only=True)
+    open_ones = state.ledger.reservations(dataset, analyst, open_only=True)
     if open_ones:
         console.print(reservations_table(open_ones))
     console.print(
         budget_table(
-            there.ledger, [name for name in there.ledger.datasets() if dataset in (None, name)]
+            state.ledger, [name for name in state.ledger.datasets() if dataset in (None, name)]
         )
     )
-    console.print(grants_table(there.ledger, there.accounts.analysts(), there.accounts.grants()))
+    console.print(grants_table(state.ledger, state.accounts.analysts(), state.accounts.grants()))
 
 
 @app.command("cancel")
@@ -330,16 +330,16 @@ def verify(
     """
     from privet.accounting.ledger import Receipt, Witness, verify
 
-    there = _open(home)
+    state = _open(home)
     receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
-    found = verify(there.ledger, there.witness, receipts)
+    problems = verify(state.ledger, state.witness, receipts)
     if witness is not None:
-        found += [f"{witness}: {one}" for one in verify(there.ledger, Witness(witness))]
-    if found:
-        for one in dict.fromkeys(found):
+        problems += [f"{witness}: {one}" for one in verify(state.ledger, Witness(witness))]
+    if problems:
+        for one in dict.fromkeys(problems):
             typer.echo(f"privet: {one}", err=True)
         raise typer.Exit(1)
-    lines = sum(1 for _ in there.ledger.journal())
+    lines = sum(1 for _ in state.ledger.journal())
     told = f", {len(receipts)} receipts fit" if receipts else ""
     typer.echo(f"the ledger is whole: {lines} lines{told}")
 
@@ -371,8 +371,8 @@ def serve(
     )
 
 
-def _require_sql_functions(home: ServiceState) -> SQLFunctions:
-    functions = home.functions
+def _require_sql_functions(state: ServiceState) -> SQLFunctions:
+    functions = state.functions
     if functions is None:
         raise ParameterError(
             "SQL clients can ask where the ledger is in PostgreSQL: init the curator with --ledger "

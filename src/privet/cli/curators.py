@@ -1,5 +1,6 @@
-"""What commands that touch private rows share: a curator (of a table with a ledger beside it, or at
-an address), and a sign of life.
+"""Open the curator that a command asks, show progress, and resume interrupted work.
+
+The curator is that of a table with a ledger beside it, or one at an address.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ class AskingPlace(Protocol):
         """What is public there."""
 
     def curator(self, epsilon: str) -> AnyCurator:
-        """Who is asked. All that can be wrong is looked at before a ledger learns a budget."""
+        """Return whom to ask.
+
+        All that can be wrong is checked before a ledger learns a budget.
+        """
 
 
 @dataclass(frozen=True)
@@ -130,8 +134,9 @@ def place_of(
     token_file: Path | None,
     known: Schema | None = None,
 ) -> AskingPlace:
-    """Where to ask, from the options of a command. ``known`` is the schema where no file is
-    given.
+    """Return where to ask, from the options of a command.
+
+    ``known`` is the schema where no file is given.
     """
     if table.startswith(("http://", "https://")):
         if budget is not None or ledger is not None or analyst is not None:
@@ -155,7 +160,7 @@ def place_of(
 
 
 def token_of(path: Path) -> str:
-    """What a token file holds."""
+    """Return the token in a token file."""
     try:
         return path.read_text(encoding="ascii")
     except (OSError, ValueError):
@@ -163,7 +168,7 @@ def token_of(path: Path) -> str:
 
 
 def print_budget(console: Console, curator: AnyCurator) -> None:
-    """What is left."""
+    """Print what is left of the budget."""
     if isinstance(curator, Curator):
         console.print(budget_table(curator.ledger, [curator.dataset]))
     else:
@@ -186,7 +191,7 @@ def check_writable(path: Path) -> None:
 
 
 def write_out(path: Path, said: str | bytes, *, quiet: bool = False) -> None:
-    """Write a file as a whole or not at all, and say so."""
+    """Write a file atomically, and say so."""
     try:
         write_atomically(path, said.encode() if isinstance(said, str) else said)
     except OSError as error:
@@ -197,7 +202,7 @@ def write_out(path: Path, said: str | bytes, *, quiet: bool = False) -> None:
 
 @contextmanager
 def saying_warnings() -> Iterator[None]:
-    """Warnings of ours as one line each on standard error, once the work is done."""
+    """Print our warnings as one line each on standard error, once the work is done."""
     with warnings.catch_warnings(record=True) as caught:
         for kind in (NoiseWarning, AbsentWarning):
             warnings.simplefilter("always", kind)
@@ -210,7 +215,7 @@ def saying_warnings() -> Iterator[None]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """A spinner on standard error while something takes its time."""
+    """Show a spinner on standard error while something takes its time."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
@@ -219,13 +224,14 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-# Bars on standard error for work that takes its time, where somebody looks.
+# Progress bars on standard error, where somebody looks.
 
 
 @contextmanager
 def work_bars(what: str, *, remaining: bool = False) -> Iterator[Callable[[float], None]]:
-    """Two bars: how much of the whole is paid for, which the caller tells, and how far the question
-    is that is being answered.
+    """Show two progress bars: how much of the whole is paid for, and of the query under way.
+
+    The caller tells the first.
 
     ``remaining``: the time that is left is told too, from how long it took so far.
     """
@@ -260,16 +266,16 @@ def work_bars(what: str, *, remaining: bool = False) -> Iterator[Callable[[float
             yield lambda share: bars.update(whole, completed=share)
 
 
-# Work on a private table that goes on after an interruption, for the commands that write what
-# they learnt to a file.
+# Resuming interrupted work, for the commands that write what they learnt to a file.
 
 
 @contextmanager
 def resumable(
     curator: AnyCurator, output: Path, doing: str, facts: Sequence[str], *, anew: bool
 ) -> Iterator[tuple[AnyCurator, Callable[[], None]]]:
-    """Whom to ask, and what to call before the output is written: a release has one name, however
-    often its file is written.
+    """Return whom to ask, and what to call before the output is written.
+
+    A release has one name, however often its file is written.
 
     What was begun is kept beside the output until this block ends well.
     """

@@ -147,7 +147,7 @@ def epsilon(
         people,
     )
     choices = None if wishes == Wishes() else choose(wishes, public, setting)
-    found = [explain(one, public, setting) for one in epsilons or ()]
+    explanations = [explain(one, public, setting) for one in epsilons or ()]
     if plot is not None:
         from privet.report.plots import save_figure
 
@@ -159,12 +159,12 @@ def epsilon(
         save_figure(draw_epsilon(epsilons or ends, public, setting), plot)
     if as_json:
         told = {
-            "epsilons": [one.to_json() for one in found],
+            "epsilons": [one.to_json() for one in explanations],
             "choice": None if choices is None else choices.to_json(),
         }
         typer.echo(json.dumps(told | ({} if plot is None else {"plot": str(plot)})))
         return
-    _print_explanations(found, choices, wishes, public, setting)
+    _print_explanations(explanations, choices, wishes, public, setting)
     if plot is not None:
         typer.echo(f"drew {plot}")
 

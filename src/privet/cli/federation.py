@@ -1,4 +1,4 @@
-"""``privet federation``: parties that count in the leaves of one plan."""
+"""``privet federation``: parties that count in the leaves of one plan, and a demonstration."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from privet.model import Model
 
 
-# ``privet federation demo``: three parties in three processes with three databases, from the plan
-# to a merged model.
+# ``privet federation demo``: three processes with a database each, from the plan to a merged model.
 
 #: The parties, and how many shares of the rows each has.
 PARTIES = {"north": 1, "south": 2, "west": 3}

@@ -1,4 +1,4 @@
-"""The options of commands that ask about private rows."""
+"""Define the options of commands that ask about private rows, and check the files they name."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def ledger_beside(table: str) -> Path:
-    """The ledger that lies beside a table's file, however the file is reached."""
+    """Return the ledger that lies beside a table's file, however the file is reached."""
     if table.startswith(_SERVERS):
         raise ParameterError(
             "a table in PostgreSQL has no file beside which a ledger could lie; say where with "
@@ -130,7 +130,7 @@ def _file_of(table: str) -> Path:
     ).resolve()
 
 
-# The learners by the names that the command line has for them.
+# Learners by their names on the command line.
 
 NAMES = (
     "privet",

@@ -1,4 +1,4 @@
-"""What several commands print: class counts and ledger entries as tables."""
+"""Print class counts and ledger entries as tables, for several commands."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 
 def format_number(value: Any) -> str:
-    """A short decimal."""
+    """Format a short decimal."""
     return f"{float(value):.6g}"
 
 
 def format_rounded_down(value: Fraction) -> str:
-    """A short decimal that is not more than the value: what is said to be left can be spent."""
+    """Format a short decimal that is not more than the value.
+
+    What is said to be left can be spent.
+    """
     short = format_number(value)
     if Fraction(short) <= value:
         return short
@@ -39,12 +42,15 @@ def format_rounded_down(value: Fraction) -> str:
 
 
 def finite_or_none(epsilon: float) -> float | None:
-    """For JSON, which has no infinity: None where nothing is promised."""
+    """Return a finite number for JSON, which has no infinity: None where nothing is promised."""
     return epsilon if math.isfinite(epsilon) else None
 
 
 def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Table:
-    """The charges, oldest first. Those that never got an answer are marked."""
+    """Make a table of the charges, oldest first.
+
+    Those that never got an answer are marked.
+    """
     table = Table(
         title="Ledger: what was asked, and what it cost",
         title_justify="left",
@@ -73,7 +79,7 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
 
 
 def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
-    """Spent and left of each data set."""
+    """Make a table of what is spent and left of each data set."""
     table = Table(title="Budgets", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("data set")
     for column in ("budget", "spent", "left"):
@@ -91,7 +97,7 @@ def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
 
 
 def reservations_table(open_ones: Sequence[Reservation]) -> Table:
-    """What is set aside for fits that are under way, or were interrupted."""
+    """Make a table of what is set aside for fits that are under way, or were interrupted."""
     table = Table(
         title="Set aside for fits that are under way or were interrupted",
         title_justify="left",
@@ -104,13 +110,13 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     for one in open_ones:
         when = one.touched[5:16].replace("T", " ")
         left_over = f"{one.unit} {format_rounded_down(one.left)}"
-        told = (one.analyst, one.dataset, one.what, one.key, when, left_over)
-        table.add_row(*map(escape, told))  # an analyst wrote some of it
+        cells = (one.analyst, one.dataset, one.what, one.key, when, left_over)
+        table.add_row(*map(escape, cells))  # an analyst wrote some of it
     return table
 
 
 def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -> Table:
-    """What analysts may ask about, and what they have left."""
+    """Make a table of what analysts may ask about, and what they have left."""
     table = Table(title="Analysts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("analyst")
     table.add_column("data set")
@@ -140,7 +146,7 @@ def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -
 
 
 def counts_table(answer: LabelledCounts) -> Table:
-    """Noisy class counts, a row for each combination of values."""
+    """Make a table of noisy class counts, a row for each combination of values."""
     table = Table(
         title=(
             "Noisy rows per class (each number is right to within about "

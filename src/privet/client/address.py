@@ -1,4 +1,4 @@
-"""Where a curator is, and with what it is asked: checked before anything is sent."""
+"""Check the address and the token of a curator before anything is sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOKEN = "PRIVET_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def check_address(url: str, insecure: bool) -> str:
-    """The address without what does not belong to it."""
+    """Return the address without what does not belong to it, or raise."""
     try:
         parts = urlsplit(url.strip())
         host, _ = parts.hostname, parts.port
@@ -58,7 +58,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def find_token(token: str | None) -> str:
-    """The token that was given, or that of the environment."""
+    """Return the token that was given, or that of the environment."""
     found = os.environ.get(TOKEN, "") if token is None else token
     if token is None and not found:
         raise ParameterError(f"a curator is asked with a token: pass token=..., or set {TOKEN}")
@@ -66,7 +66,10 @@ def find_token(token: str | None) -> str:
 
 
 def check_token(token: str) -> str:
-    """The token, fit for a header. What is wrong with one is not shown."""
+    """Return the token, fit for a header, or raise.
+
+    What is wrong with one is not shown.
+    """
     bare = token.strip() if isinstance(token, str) else ""
     if not bare or not bare.isascii() or not bare.isprintable() or " " in bare:
         raise ParameterError(
@@ -77,14 +80,14 @@ def check_token(token: str) -> str:
 
 
 def check_seconds(name: str, value: float) -> float:
-    """A time."""
+    """Return a time in seconds, or raise."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ParameterError(f"{name} must be a number of seconds, zero or more, got {value!r}")
     return float(value)
 
 
 def make_tls_context(ca: str | PathLike[str]) -> ssl.SSLContext:
-    """TLS that trusts the certificates of one file only."""
+    """Make a TLS context that trusts the certificates of one file only."""
     try:
         return ssl.create_default_context(cafile=fspath(ca))
     except (OSError, TypeError):  # what is no certificate is an SSLError, which is an OSError

@@ -1,4 +1,8 @@
-"""RemoteCurator: a curator behind HTTP, which is asked as one in this process is."""
+"""Ask a curator over HTTP, just as you would ask one in this process.
+
+:func:`connect` turns an address into a :class:`RemoteCurator`. What would be refused in process is
+refused before it is sent, in the same words.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,68 @@ from privet.queries import Answer, Preview, Price, Query, check_query
 from privet.queries.base import read_answer
 from privet.text import escape_invisible
 
-# RemoteAsking: queries that go to a curator over HTTP. What would be refused in process is
-# refused before it is sent, in the same words.
+# From an address to a curator.
+
+
+def connect(
+    url: str,
+    token: str | None = None,
+    dataset: str | None = None,
+    *,
+    timeout: float = 300.0,
+    retry_for: float = 30.0,
+    ca: str | PathLike[str] | None = None,
+    insecure: bool = False,
+) -> RemoteCurator:
+    """Connect to a curator over HTTP.
+
+    Learners train through it, models are evaluated with it, and it never shows a row.
+
+    Args:
+        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
+            machine.
+        token: as the owner gave it; by default that of the environment variable PRIVET_TOKEN.
+        dataset: what to ask about; by default the one data set that the token is granted.
+        timeout: seconds to wait for an answer.
+        retry_for: seconds after a first failure in which a question is sent again; it is charged
+            once.
+        ca: a file with the certificates to trust, in place of the usual ones.
+        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
+            and use the token.
+    """
+    check_name("dataset", dataset)
+    link = Link(
+        url,
+        find_token(token),
+        timeout=timeout,
+        retry_for=retry_for,
+        ca=ca,
+        insecure=insecure,
+    )
+    try:
+        return RemoteCurator(
+            Session(link, _find_only_dataset(link) if dataset is None else dataset)
+        )
+    except BaseException:
+        link.close()
+        raise
+
+
+def _find_only_dataset(link: Link) -> str:
+    reply = link.get("/datasets")
+    with understood("list of data sets"):
+        names = [str(one["name"]) for one in reply["datasets"]]
+    if not names:
+        raise AccessError(f"{link} grants this token no data set")
+    if len(names) > 1:
+        raise ParameterError(
+            "dataset must be one of those that the token is granted: "
+            f"{', '.join(map(escape_invisible, names))}"
+        )
+    return names[0]
+
+
+# What a remote curator and the groups of its people share.
 
 A = TypeVar("A", bound=Answer)
 
@@ -125,9 +189,9 @@ class RemoteAsking(AnyCurator):
         return self._session.snapshot()
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        told = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})
+        reply = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})
         with understood("preview"):
-            return Preview.from_json(told)
+            return Preview.from_json(reply)
 
     def _about(self) -> Json:
         """Which rows a query is about, where these are not all rows of the moment."""
@@ -149,72 +213,10 @@ def _plan_to(cost: Cost) -> Json:
     )
 
 
-# RemotePart: one of the groups that the people of a remote curator were divided into.
-
-
-class RemotePart(RemoteAsking):
-    """A curator of some of the people, with a budget that was paid for when they were divided. Ends
-    with its snapshot.
-    """
-
-    def __init__(
-        self, session: Session, snapshot: str, division: int, number: int, n_parts: int
-    ) -> None:
-        super().__init__(session)
-        self._snapshot, self._division, self._number, self._n_parts = (
-            snapshot,
-            division,
-            number,
-            n_parts,
-        )
-
-    def __repr__(self) -> str:
-        return f"RemotePart({self.dataset!r} at {self._session.link.url})"
-
-    @property
-    def dataset(self) -> str:
-        """The name of the data set, and which part of it."""
-        return f"{self._session.dataset} (part {self._number + 1} of {self._n_parts})"
-
-    @property
-    def unit(self) -> Unit:
-        """People are divided for an epsilon."""
-        return "epsilon"
-
-    @property
-    def left(self) -> Fraction:
-        """What is left of the part's own budget. Asks the curator each time."""
-        return self.preview([]).left
-
-    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> NoReturn:  # noqa: ARG002
-        """Not over HTTP."""
-        raise QuestionError(
-            "a part of the people cannot be divided again over HTTP; divide them into more parts "
-            "at once"
-        )
-
-    def _about(self) -> Json:
-        if self._session.snapshot_id != self._snapshot:
-            raise QuestionError(
-                "the snapshot in which the people were divided has ended, and its parts with it"
-            )
-        return {
-            "snapshot": self._snapshot,
-            "part": {"division": self._division, "number": self._number},
-        }
-
-    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:  # noqa: ARG002
-        """The budget of a part is its own: nobody else spends from it."""
-        self.require([cost])
-        return self
-
-    def close_reservation(self, why: str = "done") -> None:
-        """There is none."""
-
-
 class RemoteCurator(RemoteAsking):
-    """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an
-    analyst's budget.
+    """Ask a curator's service about one data set, within an analyst's budget.
+
+    This is what :func:`~privet.connect` gives.
 
     Every learner trains through it. A question is charged once, however often it must be sent;
     where it got no answer at all (:class:`~privet.errors.Unavailable`), asking the same again is
@@ -242,15 +244,18 @@ class RemoteCurator(RemoteAsking):
 
     @property
     def left(self) -> Fraction:
-        """What can still be spent, in the unit of the data set's cap and for the declared
-        neighbours: within a reservation, what is left of it. Asks the curator each time.
+        """What you can still spend, for the declared neighbours.
+
+        It is in the unit of the data set's cap; within a reservation, it is what is left of that.
+        Asks the curator each time.
         """
         return self.preview([]).left if self._reservation else self._session.left
 
     @property
     def spent(self) -> Cost:
-        """What this analyst has spent on the data set, for the declared neighbours. Asks the
-        curator each time.
+        """What this analyst has spent on the data set, for the declared neighbours.
+
+        Asks the curator each time.
         """
         return self._session.spent
 
@@ -260,12 +265,13 @@ class RemoteCurator(RemoteAsking):
         return list(self._session.receipts)
 
     def history(self) -> list[Charged]:
-        """This analyst's charges with their receipts, oldest first."""
+        """Return this analyst's charges with their receipts, oldest first."""
         return list(self._session.history())
 
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> list[RemotePart]:
-        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its
-        own, charged here once.
+        """Divide the people into disjoint random parts, with a curator of each.
+
+        Each has a budget of ``epsilon`` of its own, charged here once.
 
         The parts last as long as the snapshot does in which they were made, so there must be one.
         """
@@ -289,61 +295,68 @@ class RemoteCurator(RemoteAsking):
         ]
 
 
-# ``connect``: from the address of a curator to a curator.
+# One of the groups that the people of a remote curator were divided into.
 
 
-def connect(
-    url: str,
-    token: str | None = None,
-    dataset: str | None = None,
-    *,
-    timeout: float = 300.0,
-    retry_for: float = 30.0,
-    ca: str | PathLike[str] | None = None,
-    insecure: bool = False,
-) -> RemoteCurator:
-    """A curator that is asked over HTTP: learners train through it, models are evaluated with it,
-    and it never shows a row.
+class RemotePart(RemoteAsking):
+    """A curator of some of the people, with a budget that was paid for when they were divided.
 
-    Args:
-        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
-            machine.
-        token: as the owner gave it; by default that of the environment variable PRIVET_TOKEN.
-        dataset: what to ask about; by default the one data set that the token is granted.
-        timeout: seconds to wait for an answer.
-        retry_for: seconds after a first failure in which a question is sent again; it is charged
-            once.
-        ca: a file with the certificates to trust, in place of the usual ones.
-        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
-            and use the token.
+    It ends with its snapshot.
     """
-    check_name("dataset", dataset)
-    link = Link(
-        url,
-        find_token(token),
-        timeout=timeout,
-        retry_for=retry_for,
-        ca=ca,
-        insecure=insecure,
-    )
-    try:
-        return RemoteCurator(
-            Session(link, _find_only_dataset(link) if dataset is None else dataset)
-        )
-    except BaseException:
-        link.close()
-        raise
 
-
-def _find_only_dataset(link: Link) -> str:
-    told = link.get("/datasets")
-    with understood("list of data sets"):
-        names = [str(one["name"]) for one in told["datasets"]]
-    if not names:
-        raise AccessError(f"{link} grants this token no data set")
-    if len(names) > 1:
-        raise ParameterError(
-            "dataset must be one of those that the token is granted: "
-            f"{', '.join(map(escape_invisible, names))}"
+    def __init__(
+        self, session: Session, snapshot: str, division: int, number: int, n_parts: int
+    ) -> None:
+        super().__init__(session)
+        self._snapshot, self._division, self._number, self._n_parts = (
+            snapshot,
+            division,
+            number,
+            n_parts,
         )
-    return names[0]
+
+    def __repr__(self) -> str:
+        return f"RemotePart({self.dataset!r} at {self._session.link.url})"
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set, and which part of it."""
+        return f"{self._session.dataset} (part {self._number + 1} of {self._n_parts})"
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the budget: people are divided for an epsilon."""
+        return "epsilon"
+
+    @property
+    def left(self) -> Fraction:
+        """What is left of the part's own budget. Asks the curator each time."""
+        return self.preview([]).left
+
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> NoReturn:  # noqa: ARG002
+        """Raise: people cannot be divided again over HTTP."""
+        raise QuestionError(
+            "a part of the people cannot be divided again over HTTP; divide them into more parts "
+            "at once"
+        )
+
+    def _about(self) -> Json:
+        if self._session.snapshot_id != self._snapshot:
+            raise QuestionError(
+                "the snapshot in which the people were divided has ended, and its parts with it"
+            )
+        return {
+            "snapshot": self._snapshot,
+            "part": {"division": self._division, "number": self._number},
+        }
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:  # noqa: ARG002
+        """Check that the cost fits, and return the part itself.
+
+        The budget of a part is its own: nobody else spends from it.
+        """
+        self.require([cost])
+        return self
+
+    def close_reservation(self, why: str = "done") -> None:
+        """Do nothing: there are no reservations."""

@@ -1,5 +1,7 @@
-"""One data set at a curator: its public facts, the snapshot that is open, and the keys of its
-questions.
+"""Hold what is known about one data set at a curator: public facts, the open snapshot, query keys.
+
+Replies are checked before they are used: a learner never meets a table of another shape, or a
+split that nobody offered.
 """
 
 from __future__ import annotations
@@ -22,57 +24,6 @@ from privet.client.transport import KEY, Link
 from privet.domain import Schema
 from privet.errors import PrivetError, Unavailable
 from privet.queries.base import NotTheAnswer, expect
-
-# Replies are what was asked for, or they are not taken: a learner never meets a table of another
-# shape, or a split nobody offered.
-
-
-@dataclass(frozen=True)
-class Charged(Entry):
-    """A charge, with the receipt that proves it and whether it was answered."""
-
-    receipt: str = ""
-    answered: bool = True
-
-
-@contextmanager
-def understood(what: str) -> Iterator[None]:
-    """Whatever goes wrong while a reply is read: it is not what it should be."""
-    try:
-        yield
-    except (
-        PrivetError,
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        ArithmeticError,
-    ) as error:
-        found = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
-        raise Unavailable(
-            f"the curator's {what} is not what this version of Privet expects ({found}); if it was "
-            "charged, history() lists it"
-        ) from None
-
-
-def parse_division(data: Json, n_parts: int) -> int:
-    """The number of a division into so many groups."""
-    division = data["division"]
-    expect(
-        type(division) is int and division >= 0 and data["n_parts"] == n_parts,
-        "it is another division",
-    )
-    return int(division)
-
-
-def parse_charge(data: Json) -> Charged:
-    """A line of the history."""
-    entry = entry_from(data)
-    return Charged(
-        **{**vars(entry), "receipt": str(data["receipt"] or ""), "answered": bool(data["answered"])}
-    )
-
 
 Answered = TypeVar("Answered")
 
@@ -100,20 +51,20 @@ class Session:
 
     @property
     def left(self) -> Fraction:
-        """What the analyst can still spend, as of now."""
+        """Return what the analyst can still spend, as of now."""
         facts = self.link.get(self._path)
         with understood("description of the data set"):
             return parse_fraction(facts["left"])
 
     @property
     def spent(self) -> Cost:
-        """What the analyst has spent, as of now."""
+        """Return what the analyst has spent, as of now."""
         facts = self.link.get(self._path)
         with understood("description of the data set"):
             return cost_from(facts["spent"])
 
     def history(self) -> Iterator[Charged]:
-        """The analyst's charges, oldest first, page by page."""
+        """Return the analyst's charges, oldest first, page by page."""
         after: int | None = 0
         while after is not None:
             page = self.link.get(f"{self._path}/history?after={after}&limit=100")
@@ -126,8 +77,9 @@ class Session:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Inside this block all questions see the same rows. Blocks inside share the outermost
-        one's.
+        """Let all queries inside this block see the same rows.
+
+        Blocks inside share the outermost one's.
         """
         with self._lock:
             if self._depth == 0:
@@ -159,19 +111,19 @@ class Session:
         self.link.post(f"{self._path}/reservations/{quote(key, safe='')}/close", _encode_body(body))
 
     def reservation(self, key: str) -> Json:
-        """A reservation; empty where there is none."""
-        told = self.link.get(f"{self._path}/reservations")
+        """Return a reservation; empty where there is none."""
+        reply = self.link.get(f"{self._path}/reservations")
         with understood("list of reservations"):
-            return next((one for one in told["reservations"] if one["key"] == key), {})
+            return next((one for one in reply["reservations"] if one["key"] == key), {})
 
     def preview(self, body: Json) -> Json:
-        """What would be charged."""
+        """Return what would be charged."""
         return self.link.post(f"{self._path}/preview", _encode_body(body))
 
     def ask(
         self, kind: str, body: Json, read: Callable[[Json], Answered], key: str = ""
     ) -> Answered:
-        """The answer to a question that is paid for.
+        """Ask a query that is paid for, and return the answer.
 
         A question that got no answer keeps its key: asked again, it is the same request to the
         curator, and not charged again.
@@ -196,3 +148,56 @@ class Session:
 
 def _encode_body(body: Json) -> bytes:
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+# Replies, checked before they are used.
+
+
+@dataclass(frozen=True)
+class Charged(Entry):
+    """A charge, with the receipt that proves it and whether it was answered."""
+
+    receipt: str = ""
+    answered: bool = True
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Turn whatever goes wrong while a reply is read into one error.
+
+    It says that the reply is not what it should be.
+    """
+    try:
+        yield
+    except (
+        PrivetError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:
+        cause = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
+        raise Unavailable(
+            f"the curator's {what} is not what this version of Privet expects ({cause}); if it was "
+            "charged, history() lists it"
+        ) from None
+
+
+def parse_division(data: Json, n_parts: int) -> int:
+    """Parse the number of a division into so many groups."""
+    division = data["division"]
+    expect(
+        type(division) is int and division >= 0 and data["n_parts"] == n_parts,
+        "it is another division",
+    )
+    return int(division)
+
+
+def parse_charge(data: Json) -> Charged:
+    """Parse an entry of the history."""
+    entry = entry_from(data)
+    return Charged(
+        **{**vars(entry), "receipt": str(data["receipt"] or ""), "answered": bool(data["answered"])}
+    )

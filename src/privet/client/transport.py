@@ -1,8 +1,9 @@
-"""HTTP to one curator, or to another server of ours. The token goes to no other host; what fails
-for a while is sent again, byte for byte.
+"""Send HTTP requests to a curator or another server of ours, and retry those that fail.
 
-A question carries a key, and a curator answers and charges a key once. So sending it again is safe,
-whatever became of the first.
+The token goes to no other host. A request carries a key, and a curator answers and charges a key
+once. So sending it again, byte for byte, is safe, whatever became of the first.
+
+A problem that a curator reports (RFC 9457) becomes the error that a curator in this process raises.
 """
 
 from __future__ import annotations
@@ -44,64 +45,6 @@ if TYPE_CHECKING:
     import httpx2
 
 
-# From a problem that a curator reports (RFC 9457) to the error that a curator in this process
-# raises.
-
-_PREFIX = "urn:privet:problem:"
-_ERRORS: dict[str, type[PrivetError]] = {
-    "parameter": ParameterError,
-    "question": QuestionError,
-    "schema": SchemaError,
-    "privacy": PrivacyError,
-    "key-reused": KeyReused,
-    "reservation-closed": ReservationClosed,
-    "too-many-reservations": TooManyReservations,
-    "access": AccessError,
-    "not-granted": AccessError,
-    "too-large": QuestionError,
-    "conflict": Conflict,
-    "full": OutsourceError,
-    "not-found": NotThere,
-    "store": Unavailable,
-    "snapshot-gone": Unavailable,
-    "too-many-requests": Unavailable,
-    "busy": Unavailable,
-    "table": Unavailable,
-    "ledger": Unavailable,
-}
-
-
-def error_of(status: int, told: Any, curator: str) -> PrivetError:
-    """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator``
-    says who answered.
-    """
-    if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
-        kind = AccessError if status in (401, 403) else Unavailable
-        return kind(
-            f"{curator} answered with status {status} and without a reason; is this the right "
-            "address?"
-        )
-    slug = str(told["type"]).removeprefix(_PREFIX)
-    detail = shorten(escape_invisible(str(told.get("detail") or told.get("title") or slug)), 2000)
-    if slug == "budget-exceeded":
-        return _budget_error_from(told) or PrivetError(detail)
-    if slug in _ERRORS:
-        return _ERRORS[slug](detail)
-    return (Unavailable if status >= 500 else PrivetError)(
-        f"{curator} answered with status {status}: {detail}"
-    )
-
-
-def _budget_error_from(told: Mapping[str, Any]) -> BudgetExceeded | None:
-    try:
-        asked, left = (parse_fraction(told[name]) for name in ("asked", "left"))
-        return BudgetExceeded(
-            asked, left, escape_invisible(str(told["unit"])), escape_invisible(str(told["account"]))
-        )
-    except (KeyError, ValueError):
-        return None
-
-
 KEY = "Idempotency-Key"
 CONNECT_SECONDS = 5.0
 #: Statuses that may be others in a moment.
@@ -123,7 +66,7 @@ class _Failure:
 
 @dataclass
 class Traffic:
-    """What went over the wire, heads and bodies, in bytes; what TLS and TCP add is not counted."""
+    """The bytes that went over the wire, heads and bodies. What TLS and TCP add is not counted."""
 
     requests: int = 0
     sent: int = 0
@@ -205,26 +148,30 @@ class Link:
         )
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         self._client.close()
 
     def get(self, path: str) -> Json:
-        """What is there."""
+        """Send a GET request and return the reply."""
         return self._ask("GET", path)
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> Json:
-        """What is answered. With a key among the headers, it is a question that is paid for."""
+        """Send a POST request and return the reply.
+
+        With a key among the headers, it is a query that is paid for.
+        """
         return self._ask(
             "POST", path, body, {"Content-Type": "application/json", **(headers or {})}
         )
 
     def put(self, path: str, body: bytes) -> Json:
-        """What is answered to something that is to be kept."""
+        """Send a PUT request and return the reply."""
         return self._ask("PUT", path, body, {"Content-Type": "application/json"})
 
     def delete(self, path: str) -> None:
-        """Ask once to remove what is there; whether it was is not said, because nothing depends on
-        it.
+        """Send a DELETE request once.
+
+        Whether anything was removed is not said, because nothing depends on it.
         """
         self._send("DELETE", path, b"", {}, CONNECT_SECONDS)
 
@@ -290,15 +237,15 @@ class Link:
             )
         if status == 204:
             return {}
-        told = _parse_json(response)
+        content = _parse_json(response)
         if not response.is_success:
-            raise self._hide_token(error_of(status, told, str(self)))
-        if not isinstance(told, dict):
+            raise self._hide_token(error_of(status, content, str(self)))
+        if not isinstance(content, dict):
             raise Unavailable(
                 f"{self} did not answer in JSON; is there a {self._who} at this address, and "
                 "nothing in between?"
             )
-        return told
+        return content
 
     def _make_final_error(
         self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool
@@ -306,9 +253,9 @@ class Link:
         if isinstance(outcome, _Failure):
             error: PrivetError = Unavailable(f"{self} cannot be reached ({outcome.why})")
         else:
-            told = _parse_json(outcome)
-            error = self._hide_token(error_of(outcome.status_code, told, str(self)))
-            if isinstance(told, dict) and "detail" in told:
+            content = _parse_json(outcome)
+            error = self._hide_token(error_of(outcome.status_code, content, str(self)))
+            if isinstance(content, dict) and "detail" in content:
                 return error  # it says itself whether a charge stands
         return Unavailable(f"{error}. {_explain_charge(arrived)}") if paid else error
 
@@ -367,3 +314,61 @@ def _is_about_certificates(error: BaseException) -> bool:
     while seen is not None and not isinstance(seen, ssl.SSLCertVerificationError):
         seen = seen.__cause__ or seen.__context__
     return seen is not None
+
+
+# From a reported problem (RFC 9457) to one of our errors.
+
+_PREFIX = "urn:privet:problem:"
+_ERRORS: dict[str, type[PrivetError]] = {
+    "parameter": ParameterError,
+    "question": QuestionError,
+    "schema": SchemaError,
+    "privacy": PrivacyError,
+    "key-reused": KeyReused,
+    "reservation-closed": ReservationClosed,
+    "too-many-reservations": TooManyReservations,
+    "access": AccessError,
+    "not-granted": AccessError,
+    "too-large": QuestionError,
+    "conflict": Conflict,
+    "full": OutsourceError,
+    "not-found": NotThere,
+    "store": Unavailable,
+    "snapshot-gone": Unavailable,
+    "too-many-requests": Unavailable,
+    "busy": Unavailable,
+    "table": Unavailable,
+    "ledger": Unavailable,
+}
+
+
+def error_of(status: int, told: Any, curator: str) -> PrivetError:
+    """Return the error for a response that is no answer.
+
+    ``told`` is its JSON, if it has any; ``curator`` says who answered.
+    """
+    if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
+        kind = AccessError if status in (401, 403) else Unavailable
+        return kind(
+            f"{curator} answered with status {status} and without a reason; is this the right "
+            "address?"
+        )
+    slug = str(told["type"]).removeprefix(_PREFIX)
+    detail = shorten(escape_invisible(str(told.get("detail") or told.get("title") or slug)), 2000)
+    if slug == "budget-exceeded":
+        return _budget_error_from(told) or PrivetError(detail)
+    if slug in _ERRORS:
+        return _ERRORS[slug](detail)
+    return (Unavailable if status >= 500 else PrivetError)(
+        f"{curator} answered with status {status}: {detail}"
+    )
+
+
+def _budget_error_from(told: Mapping[str, Any]) -> BudgetExceeded | None:
+    try:
+        asked, left = (parse_fraction(told[name]) for name in ("asked", "left"))
+        return BudgetExceeded(
+            asked, left, escape_invisible(str(told["unit"])), escape_invisible(str(told["account"]))
+        )
+    except (KeyError, ValueError):
+        return None

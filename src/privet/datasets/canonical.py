@@ -1,5 +1,6 @@
-"""The canonical table: one text per cell, and a hash that does not depend on row order or number
-formatting.
+"""Write a table canonically: one text per cell, and a hash that ignores row order and formatting.
+
+Formatting is that of numbers.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ _CELL_END, _ROW_END = "\x1f", "\x1e"
 
 
 def columns_of(schema: Schema) -> dict[str, bool]:
-    """The attributes of a schema, then its target, and which of them hold numbers."""
+    """Return the attributes of a schema, then its target, and which of them hold numbers."""
     return {
         name: isinstance(attribute, Numeric) for name, attribute in schema.attributes.items()
     } | {schema.target: False}
 
 
 def canonical_hash(frame: pd.DataFrame, schema: Schema) -> str:
-    """SHA-256 of the canonical table: the header and the sorted rows, attributes in schema order
-    and then the target.
+    """Return the SHA-256 of the canonical table.
+
+    It covers the header and the sorted rows, attributes in schema order and then the target.
 
     A number counts by its value, so ``00202``, ``202`` and ``202.0`` are the same; a category
     counts by its text without surrounding blanks; null, NaN, the empty text and ``?`` are all a
@@ -44,7 +46,7 @@ def canonical_hash(frame: pd.DataFrame, schema: Schema) -> str:
 
 
 def canonical_cells(frame: pd.DataFrame, columns: NumericColumns) -> CellTexts:
-    """The canonical text of every cell of these columns, in the row order of the frame."""
+    """Return the canonical text of every cell of these columns, in the row order of the frame."""
     if absent := [name for name in columns if name not in frame.columns]:
         raise DatasetError(
             f"the table has no column {absent[0]!r}; expected are {', '.join(columns)}"
@@ -56,7 +58,7 @@ def canonical_cells(frame: pd.DataFrame, columns: NumericColumns) -> CellTexts:
 
 
 def hash_cells(cells: CellTexts) -> str:
-    """SHA-256 over the header and the sorted rows."""
+    """Return the SHA-256 of the header and the sorted rows."""
     rows = sorted(_CELL_END.join(row) for row in zip(*cells.values(), strict=True))
     text = _ROW_END.join([_CELL_END.join(cells), *rows])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What data sets there are, and what is known about each without opening it."""
+"""List the data sets, with what is known about each without opening it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from privet.datasets.uci import Archive
 from privet.domain import Schema
 from privet.errors import DatasetError
 
-# What a catalogue entry holds: a set that is computed, or one that is read or fetched.
+# Catalogue entries: a set that is computed, or one that is read or fetched.
 
 CC_BY = "CC BY 4.0 (as stated by UCI)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogEntry:
-    """What is known about every set."""
+    """What is known about a data set."""
 
     name: str
     rows: int
@@ -34,7 +34,7 @@ class CatalogEntry:
     schema_file: str | None = None
 
     def schema(self) -> Schema:
-        """Its public schema. The number of rows is left for the user to declare."""
+        """Its public schema. The number of rows is left for you to declare."""
         file = files("privet.datasets") / "schemas" / f"{self.schema_file or self.name}.json"
         return Schema.from_json(json.loads(file.read_text(encoding="utf-8")))
 
@@ -69,9 +69,60 @@ class Fetched(CatalogEntry):
         return columns
 
 
-# Automobile: is the price low or high? The raw table keeps the price; the class is derived from
-# it.
-#
+@dataclass(frozen=True)
+class Description:
+    """One line of the catalogue. ``available`` is whether it loads without the network."""
+
+    name: str
+    rows: int
+    attributes: int
+    classes: int
+    origin: Literal["generated", "fetched"]
+    available: bool
+    licence: str
+    source: str
+    summary: str
+
+
+def names() -> list[str]:
+    """Return the names of all data sets."""
+    return list(CATALOG)
+
+
+def describe() -> list[Description]:
+    """Describe each data set in one record.
+
+    Touches neither the network nor a table.
+    """
+    return [_describe_entry(entry) for entry in CATALOG.values()]
+
+
+def find(name: str) -> Generated | Fetched:
+    """Return the entry of this name."""
+    if name in CATALOG:
+        return CATALOG[name]
+    close = difflib.get_close_matches(str(name).lower().replace("-", "_"), CATALOG, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise DatasetError(f"there is no data set {name!r}{hint} Available are {', '.join(CATALOG)}")
+
+
+def _describe_entry(entry: Generated | Fetched) -> Description:
+    schema = entry.schema()
+    generated = isinstance(entry, Generated)
+    return Description(
+        name=entry.name,
+        rows=entry.rows,
+        attributes=len(schema.names),
+        classes=schema.n_classes,
+        origin="generated" if generated else "fetched",
+        available=generated or bool(own_file(entry.name) or cached_file(entry.name)),
+        licence=entry.licence,
+        source=entry.source,
+        summary=entry.summary,
+    )
+
+
+# Automobile: is the price low or high? The raw table keeps the price; the class is derived from it.
 # The experiments on anatomized data predict this class without saying where low ends, so the
 # boundary is ours.
 
@@ -84,7 +135,7 @@ AUTOS_RAW_COLUMNS = {"price": True}
 
 
 def with_price_class(cells: CellTexts, target: str) -> CellTexts:
-    """The cars that have a price, with the class low or high."""
+    """Return the cars that have a price, with the class low or high."""
     priced = [row for row, price in enumerate(cells["price"]) if price != MISSING]
     kept = {name: [column[row] for row in priced] for name, column in cells.items()}
     return kept | {
@@ -93,7 +144,6 @@ def with_price_class(cells: CellTexts, target: str) -> CellTexts:
 
 
 # Drug consumption (Fehrman et al. 2016): personality and background against the use of one drug.
-#
 # The raw table has one column per drug, from CL0 (never used) and CL1 (used over a decade ago) to
 # CL6 (used in the last day). The class is whether the drug was used within the last decade.
 
@@ -125,60 +175,10 @@ _NOT_WITHIN_A_DECADE = ("CL0", "CL1")
 
 
 def with_user_class(cells: CellTexts, target: str) -> CellTexts:
-    """Everybody, with the class user or non-user of one drug."""
+    """Return everybody, with the class user or non-user of one drug."""
     return cells | {
         target: ["non-user" if use in _NOT_WITHIN_A_DECADE else "user" for use in cells[target]]
     }
-
-
-@dataclass(frozen=True)
-class Description:
-    """One line of the catalogue. ``available`` is whether it loads without the network."""
-
-    name: str
-    rows: int
-    attributes: int
-    classes: int
-    origin: Literal["generated", "fetched"]
-    available: bool
-    licence: str
-    source: str
-    summary: str
-
-
-def names() -> list[str]:
-    """The names of all data sets."""
-    return list(CATALOG)
-
-
-def describe() -> list[Description]:
-    """What there is, one record per data set. Touches neither the network nor a table."""
-    return [_describe_entry(entry) for entry in CATALOG.values()]
-
-
-def find(name: str) -> Generated | Fetched:
-    """The entry of this name."""
-    if name in CATALOG:
-        return CATALOG[name]
-    close = difflib.get_close_matches(str(name).lower().replace("-", "_"), CATALOG, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    raise DatasetError(f"there is no data set {name!r}{hint} Available are {', '.join(CATALOG)}")
-
-
-def _describe_entry(entry: Generated | Fetched) -> Description:
-    schema = entry.schema()
-    generated = isinstance(entry, Generated)
-    return Description(
-        name=entry.name,
-        rows=entry.rows,
-        attributes=len(schema.names),
-        classes=schema.n_classes,
-        origin="generated" if generated else "fetched",
-        available=generated or bool(own_file(entry.name) or cached_file(entry.name)),
-        licence=entry.licence,
-        source=entry.source,
-        summary=entry.summary,
-    )
 
 
 _THRUN = "Thrun et al. 1991, The MONK's Problems; UCI, doi:10.24432/C5R30R"

@@ -1,5 +1,6 @@
-"""The raw table of a fetched set: from the user's folder, from the cache, or from the network;
-always verified.
+"""Fetch the raw table of a data set, and verify it by its hash.
+
+It comes from the folder that ``PRIVET_DATA`` names, from the cache, or from the network.
 """
 
 from __future__ import annotations
@@ -24,7 +25,51 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# One file over HTTP: with a time-out, a size limit and a progress bar.
+BASE_URL = "https://archive.ics.uci.edu/static/public"
+
+
+def raw_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
+    """Return the canonical cells of the raw table with this hash."""
+    if path := own_file(name):
+        cells = read_cells(path, columns)
+        try:
+            check_hash(cells, sha256)
+        except DatasetError as error:
+            raise DatasetError(
+                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it to "
+                "have the set fetched"
+            ) from None
+        return cells
+    if path := cached_file(name):
+        try:
+            cells = read_cells(path, columns)
+            check_hash(cells, sha256)
+            return cells
+        except DatasetError:
+            pass  # a damaged cache is fetched again and replaced as a whole
+    cells = _fetch_cells(name, columns, archive, sha256)
+    write_cache(name, cells)
+    return cells
+
+
+def _fetch_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
+    import pandas as pd
+
+    base = os.environ.get("PRIVET_DATA_URL") or BASE_URL
+    url = f"{base.rstrip('/')}/{archive.path}"
+    try:
+        rows = archive.rows(download(url, name), len(columns))
+        cells = canonical_cells(pd.DataFrame(rows, columns=list(columns), dtype=str), columns)
+        check_hash(cells, sha256)
+    except DatasetError as error:
+        raise DatasetError(
+            f"the data set {name!r} is not on this machine, and {url} did not give it: {error}. "
+            f"Set PRIVET_DATA to a folder that holds {name}.csv, or PRIVET_DATA_URL to a mirror"
+        ) from None
+    return cells
+
+
+# Download one file: with a time-out, a size limit and a progress bar.
 
 #: Seconds of silence after which a server counts as gone, and seconds for the whole file.
 SILENCE_SECONDS = 30.0
@@ -35,7 +80,10 @@ _CHUNK = 64 * 1024
 
 
 def download(url: str, title: str) -> bytes:
-    """The content behind an address. Whatever goes wrong is one DatasetError that says what."""
+    """Download the content behind an address.
+
+    Whatever goes wrong is one DatasetError that says what.
+    """
     if not url.lower().startswith(("https://", "http://")):
         raise DatasetError(f"{url} is not an http or https address")
     # - checked above
@@ -96,12 +144,11 @@ def _show_progress(title: str, total: int | None) -> Iterator[Callable[[int], ob
         yield lambda size: bar.advance(task, size)
 
 
-# Where the CSV files of the fetched sets are: the folder that ``PRIVET_DATA`` names, and the
-# cache.
+# Files on disk: the folder that ``PRIVET_DATA`` names, and the cache.
 
 
 def own_file(name: str) -> Path | None:
-    """The file of this set in the folder that ``PRIVET_DATA`` names, if it is there."""
+    """Return the file of this set in the folder that ``PRIVET_DATA`` names, if it is there."""
     folder = os.environ.get("PRIVET_DATA")
     if not folder:
         return None
@@ -114,12 +161,12 @@ def own_file(name: str) -> Path | None:
 
 
 def cached_file(name: str) -> Path | None:
-    """The file of this set in the cache, if it is there."""
+    """Return the file of this set in the cache, if it is there."""
     return _if_file(cache_path(name))
 
 
 def cache_path(name: str) -> Path:
-    """Where the cache keeps this set: below ``PRIVET_CACHE``, else the user's cache folder."""
+    """Return where the cache keeps this set: below ``PRIVET_CACHE``, or the user's cache folder."""
     if own := os.environ.get("PRIVET_CACHE"):
         base = Path(own)
     elif shared := os.environ.get("XDG_CACHE_HOME"):
@@ -130,7 +177,7 @@ def cache_path(name: str) -> Path:
 
 
 def read_cells(path: Path, columns: NumericColumns) -> CellTexts:
-    """The canonical cells of a CSV file with a header."""
+    """Read the canonical cells of a CSV file with a header."""
     import pandas as pd
 
     try:
@@ -144,7 +191,7 @@ def read_cells(path: Path, columns: NumericColumns) -> CellTexts:
 
 
 def write_cache(name: str, cells: CellTexts) -> None:
-    """Put a verified table into the cache: the whole file appears under its name, or nothing."""
+    """Put a verified table into the cache, atomically."""
     import pandas as pd
 
     path = cache_path(name)
@@ -160,11 +207,11 @@ def write_cache(name: str, cells: CellTexts) -> None:
 
 
 def check_hash(cells: CellTexts, expected: str) -> None:
-    """Refuse a table that is not the expected one."""
-    if (found := hash_cells(cells)) != expected:
+    """Raise unless a table has the expected hash."""
+    if (actual := hash_cells(cells)) != expected:
         rows = len(next(iter(cells.values())))
         raise DatasetError(
-            f"the canonical hash of these {rows:,} rows is {found[:16]}..., expected is "
+            f"the canonical hash of these {rows:,} rows is {actual[:16]}..., expected is "
             f"{expected[:16]}..."
         )
 
@@ -175,47 +222,3 @@ def _to_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def _if_file(path: Path) -> Path | None:
     return path if path.is_file() else None
-
-
-BASE_URL = "https://archive.ics.uci.edu/static/public"
-
-
-def raw_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
-    """The canonical cells of the raw table with this hash."""
-    if path := own_file(name):
-        cells = read_cells(path, columns)
-        try:
-            check_hash(cells, sha256)
-        except DatasetError as error:
-            raise DatasetError(
-                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it to "
-                "have the set fetched"
-            ) from None
-        return cells
-    if path := cached_file(name):
-        try:
-            cells = read_cells(path, columns)
-            check_hash(cells, sha256)
-            return cells
-        except DatasetError:
-            pass  # a damaged cache is fetched again and replaced as a whole
-    cells = _fetch_cells(name, columns, archive, sha256)
-    write_cache(name, cells)
-    return cells
-
-
-def _fetch_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
-    import pandas as pd
-
-    base = os.environ.get("PRIVET_DATA_URL") or BASE_URL
-    url = f"{base.rstrip('/')}/{archive.path}"
-    try:
-        rows = archive.rows(download(url, name), len(columns))
-        cells = canonical_cells(pd.DataFrame(rows, columns=list(columns), dtype=str), columns)
-        check_hash(cells, sha256)
-    except DatasetError as error:
-        raise DatasetError(
-            f"the data set {name!r} is not on this machine, and {url} did not give it: {error}. "
-            f"Set PRIVET_DATA to a folder that holds {name}.csv, or PRIVET_DATA_URL to a mirror"
-        ) from None
-    return cells

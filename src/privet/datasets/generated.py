@@ -1,8 +1,12 @@
-"""Car Evaluation: acceptability of cars (Bohanec and Rajkovic 1990).
+"""Generate the data sets that are computed by rules instead of being stored.
 
-All 1728 combinations of six attributes, labelled by a hierarchical decision model: price and
-technical quality, the latter from comfort and safety. The tables group the input combinations that
-behave the same in the UCI file. Row by row the same as the UCI file.
+- Car Evaluation: acceptability of cars (Bohanec and Rajkovic 1990)
+- Nursery: ranking of applications for nursery schools (Olave, Rajkovic and Bohanec 1989)
+- The MONK's problems (Thrun et al. 1991)
+- Tic-Tac-Toe Endgame (Aha 1991)
+- The three synthetic sets of Jagannathan, Pillaipakkamnatt and Wright 2009 (section VI)
+
+Car Evaluation, Nursery and Tic-Tac-Toe are the same as the UCI files, row by row.
 """
 
 from __future__ import annotations
@@ -10,6 +14,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+
+# Car Evaluation: all 1728 combinations of six attributes, labelled by a hierarchical decision
+# model: price and technical quality, the latter from comfort and safety. The tables group the input
+# combinations that behave the same in the UCI file.
 
 BUYING = MAINT = ("vhigh", "high", "med", "low")
 DOORS = ("2", "3", "4", "5more")
@@ -54,7 +62,7 @@ _CAR_CLASS = {
 
 
 def generate_car_rows() -> Iterator[tuple[str, ...]]:
-    """Every car with its class, in the order of the UCI file."""
+    """Generate every car with its class, in the order of the UCI file."""
     for row in product(BUYING, MAINT, DOORS, PERSONS, LUG_BOOT, SAFETY):
         yield *row, classify_car(*row)
 
@@ -62,19 +70,16 @@ def generate_car_rows() -> Iterator[tuple[str, ...]]:
 def classify_car(
     buying: str, maint: str, doors: str, persons: str, lug_boot: str, safety: str
 ) -> str:
-    """The class of one car."""
+    """Return the class of one car."""
     price = _PRICE[buying][MAINT.index(maint)]
     comfort = "bad" if persons == "2" else _COMFORT[persons, doors][LUG_BOOT.index(lug_boot)]
     tech = _TECH[comfort][SAFETY.index(safety)]
     return _CAR_CLASS[price][("bad", "fair", "good", "excellent").index(tech)]
 
 
-# Nursery: ranking of applications for nursery schools (Olave, Rajkovic and Bohanec 1989).
-#
-# All 12 960 combinations of eight attributes, labelled by a hierarchical decision model of the
-# DEX kind. The model itself was not published with the data: the tables below group the input
-# combinations that behave the same in the UCI file, and the values of the intermediate concepts
-# are named here. Row by row the same as the UCI file.
+# Nursery: all 12 960 combinations of eight attributes, labelled by a hierarchical decision model of
+# the DEX kind. The model itself was not published with the data: the tables below group the input
+# combinations that behave the same in the UCI file, and the intermediate concepts are named here.
 
 PARENTS = ("usual", "pretentious", "great_pret")
 HAS_NURS = ("proper", "less_proper", "improper", "critical", "very_crit")
@@ -133,7 +138,7 @@ _NURSERY_CLASS = {
 
 
 def generate_nursery_rows() -> Iterator[tuple[str, ...]]:
-    """Every application with its class, in the order of the UCI file."""
+    """Generate every application with its class, in the order of the UCI file."""
     for row in product(PARENTS, HAS_NURS, FORM, CHILDREN, HOUSING, FINANCE, SOCIAL, HEALTH):
         yield *row, classify_application(*row)
 
@@ -148,7 +153,7 @@ def classify_application(
     social: str,
     health: str,
 ) -> str:
-    """The class of one application."""
+    """Return the class of one application."""
     if health == "not_recom":
         return "not_recom"
     employ = _EMPLOY[parents][HAS_NURS.index(has_nurs)]
@@ -159,10 +164,8 @@ def classify_application(
     return _NURSERY_CLASS[employ, struct_finan][concern]
 
 
-# The MONK's problems (Thrun et al. 1991): three rules over all 432 robots, without noise.
-#
-# The UCI file of the third problem has noise in its training part; here every row follows the
-# rule.
+# The MONK's problems: three rules over all 432 robots, without noise. The UCI file of the third
+# problem has noise in its training part; here every row follows the rule.
 
 Robot = tuple[int, int, int, int, int, int]
 MonkRule = Callable[[Robot], bool]
@@ -170,18 +173,20 @@ SIZES = (3, 3, 2, 3, 4, 2)
 
 
 def satisfies_monks_1(robot: Robot) -> bool:
-    """Head and body have the same shape, or the jacket is red."""
+    """Return whether head and body have the same shape, or the jacket is red."""
     a1, a2, _, _, a5, _ = robot
     return a1 == a2 or a5 == 1
 
 
 def satisfies_monks_2(robot: Robot) -> bool:
-    """Exactly two attributes have their first value."""
+    """Return whether exactly two attributes have their first value."""
     return robot.count(1) == 2
 
 
 def satisfies_monks_3(robot: Robot) -> bool:
-    """The jacket is green and the holding a sword, or the jacket is not blue and the body not an
+    """Return whether the third rule holds.
+
+    The jacket is green and the holding a sword, or the jacket is not blue and the body not an
     octagon.
     """
     _, a2, _, a4, a5, _ = robot
@@ -189,21 +194,22 @@ def satisfies_monks_3(robot: Robot) -> bool:
 
 
 def generate_monks_rows(rule: MonkRule) -> Iterator[tuple[str, ...]]:
-    """All robots in order, with class ``"1"`` where the rule holds."""
+    """Generate all robots in order, with class ``"1"`` where the rule holds."""
     a1, a2, a3, a4, a5, a6 = (range(1, size + 1) for size in SIZES)
     for robot in product(a1, a2, a3, a4, a5, a6):
         yield *(str(value) for value in robot), "1" if rule(robot) else "0"
 
 
-# Tic-Tac-Toe Endgame (Aha 1991): every board on which a game can end, x having moved first.
-#
-# The class is whether x has won. Row by row the same as the UCI file.
+# Tic-Tac-Toe: every board on which a game can end, x having moved first. The class: whether x won.
 
 LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
 
 
 def generate_boards() -> Iterator[tuple[str, ...]]:
-    """The 958 final boards, square by square, with their class: won by x, won by o, and drawn."""
+    """Generate the 958 final boards, square by square, with their class.
+
+    First those won by x, then those won by o, then those drawn.
+    """
     # blank last: the product order of the UCI file
     boards = ["".join(squares) for squares in product("xob", repeat=9)]
     ends = [(board, find_outcome(board)) for board in boards]
@@ -214,8 +220,9 @@ def generate_boards() -> Iterator[tuple[str, ...]]:
 
 
 def find_outcome(board: str) -> str | None:
-    """How the game ended on this board: ``"x"``, ``"o"`` or ``"draw"``; None if no game ends
-    there.
+    """Return how the game ended on this board: ``"x"``, ``"o"`` or ``"draw"``.
+
+    None if no game ends there.
     """
     extra = board.count("x") - board.count("o")
     x_won, o_won = _has_won(board, "x"), _has_won(board, "o")
@@ -232,16 +239,11 @@ def _has_won(board: str, player: str) -> bool:
     return any(all(board[int(square)] == player for square in line) for line in LINES)
 
 
-# The three synthetic sets of Jagannathan, Pillaipakkamnatt and Wright 2009 (section VI): a
-# Boolean tree with noise.
-#
-# The paper gives the numbers of attributes and rows, and that each label is flipped with
-# probability 0.05. It does not show the trees of sets 1 and 3, and that of set 2 only as a
-# picture: all three trees here are our own. Each uses every attribute and splits the cube about
-# evenly.
-#
-# Rows are uniform over the cube. They come from SHAKE-256 of the set's name, so they are the same
-# on every machine.
+# The sets of Jagannathan et al. 2009: a Boolean tree with noise. The paper gives the numbers of
+# attributes and rows, and that each label is flipped with probability 0.05. It does not show the
+# trees of sets 1 and 3, and that of set 2 only as a picture: all three trees here are our own. Each
+# uses every attribute and splits the cube about evenly. Rows are uniform over the cube. They come
+# from SHAKE-256 of the set's name, so they are the same on every machine.
 
 #: A leaf (the label), or the number of the attribute to look at with the trees for 0 and for 1.
 NestedTree = int | tuple[int, "NestedTree", "NestedTree"]
@@ -267,7 +269,7 @@ TREE_3: NestedTree = (
 
 
 def classify_bits(tree: NestedTree, bits: Sequence[int]) -> int:
-    """The label that the tree gives to a row; ``bits[0]`` is attribute 1."""
+    """Return the label that the tree gives to a row; ``bits[0]`` is attribute 1."""
     while not isinstance(tree, int):
         attribute, zero, one = tree
         tree = one if bits[attribute - 1] else zero
@@ -277,7 +279,7 @@ def classify_bits(tree: NestedTree, bits: Sequence[int]) -> int:
 def generate_rdt_rows(
     name: str, tree: NestedTree, attributes: int, n: int
 ) -> Iterator[tuple[str, ...]]:
-    """The rows of a set: its attributes and the label, which is flipped with probability 0.05."""
+    """Generate the rows of a set: attributes, and the label, flipped with probability 0.05."""
     stream = hashlib.shake_256(f"privet {name}".encode()).digest(n * _ROW_BYTES)
     for start in range(0, len(stream), _ROW_BYTES):
         word = int.from_bytes(stream[start : start + _ROW_BYTES], "little")

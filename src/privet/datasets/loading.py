@@ -1,4 +1,4 @@
-"""From the name of a data set to its table and its public schema."""
+"""Load a data set by its name: its table and its public schema."""
 
 from __future__ import annotations
 

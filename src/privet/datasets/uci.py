@@ -1,6 +1,4 @@
-"""The archives of the UCI Machine Learning Repository, and how their raw files become tables of
-text.
-"""
+"""Read the archives of the UCI Machine Learning Repository as tables of text."""
 
 from __future__ import annotations
 
@@ -41,8 +39,9 @@ class Archive:
         return f"{self.number}/{self.slug}.zip"
 
     def rows(self, content: bytes, width: int) -> list[list[str]]:
-        """The rows of all raw files in the zip, the class last. ``width`` is the number of columns
-        to expect.
+        """Return the rows of all raw files in the zip, the class last.
+
+        ``width`` is the number of columns to expect.
         """
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as package:
@@ -88,10 +87,10 @@ def _arrange_fields(fields: Sequence[str], first: str | None) -> list[str]:
 
 
 def _read_member(package: zipfile.ZipFile, file: str) -> str:
-    found = [info for info in package.infolist() if info.filename.rpartition("/")[2] == file]
-    if not found:
+    members = [info for info in package.infolist() if info.filename.rpartition("/")[2] == file]
+    if not members:
         raise DatasetError(f"there is no {file} in the zip file")
-    with package.open(found[0]) as stream:
+    with package.open(members[0]) as stream:
         content = stream.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise DatasetError(f"{file} in the zip file is larger than {MAX_FILE_BYTES:,} bytes")

@@ -1,8 +1,8 @@
-"""What an adversary may come to believe about one person.
+"""Bound what an adversary can learn about one person, and what taking part costs that person.
 
-Under epsilon-differential privacy, whatever is released is at most e^epsilon times as likely from
-one of two neighbours as from the other. By Bayes' rule the odds of "the person is in the table"
-change by that factor at most, up or down, whatever else the adversary knows:
+**Beliefs.** Under epsilon-differential privacy, whatever is released is at most e^epsilon times as
+likely from one of two neighbours as from the other. By Bayes' rule the odds of "the person is in
+the table" change by that factor at most, up or down, whatever else the adversary knows:
 
     posterior <= prior / (prior + (1 - prior) e^-epsilon)
 
@@ -10,15 +10,53 @@ Lee and Clifton (2011, "How much is enough? Choosing epsilon for differential pr
 325-340) bound the belief in the true one of m possible worlds that were equally likely, where
 answers differ by at most dv between worlds and noise is Laplace of scale df/epsilon:
 
-    posterior <= 1 / (1 + (m - 1) e^(-epsilon dv/df)),    so    epsilon <= (df/dv) ln((m - 1) rho /
-    (1 - rho))
+    posterior <= 1 / (1 + (m - 1) e^(-epsilon dv/df)),
+    so    epsilon <= (df/dv) ln((m - 1) rho / (1 - rho))
 
-keeps it below rho. With prior 1/m and dv = df the two bounds are the same; that for any prior is
-Bayes' rule, not theirs.
+keeps it below rho. With prior 1/m and dv = df the two bounds are the same; the bound for any prior
+is Bayes' rule, not theirs.
 
 Both are about what a person's own rows add for somebody who knows all other rows, or whose beliefs
-about those do not hang on this person. What the other rows teach about people like them (that
+about those do not depend on this person. What the other rows teach about people like them (that
 smokers fall ill) is no part of it, and no epsilon limits it.
+
+**Guessing a count.** He, Wang, Chen and Dong (2015, "Study on choosing the parameter epsilon in
+differential privacy", Journal on Communications 36(12), pp. 124-130) let an adversary who knows all
+other rows succeed if the noisy answer lies in a fault-tolerant interval around the true one. For
+Laplace noise of scale df/epsilon and an interval of L to either side that has probability
+
+    1 - e^(-L epsilon/df),    so    epsilon <= -(df/L) ln(1 - success)
+
+(derived here from the distribution of the noise, as the paper is in Chinese). Our noise is on
+integers, for which :func:`privet.epsilon.noise.margin_probability` is the exact probability, and
+:func:`~privet.epsilon.noise.epsilon_for_margin` its inverse.
+
+**Telling two tables apart.** Any test of "in the table" against "not in it" that is wrong about
+people outside with probability a finds people inside with probability at most
+min(e^epsilon a, 1 - e^-epsilon (1 - a)) (Wasserman and Zhou 2010, theorem 2.4; Kairouz, Oh and
+Viswanath 2015, theorem 2.1). Where both are equally likely beforehand, a guess is right with
+probability at most e^epsilon / (1 + e^epsilon). One noisy count, seen by somebody who knows all
+other rows, reaches that bound: nothing worse can happen, but this can.
+
+**Losses per person.** The epsilon of a query is for one row added or removed (docs/decisions/005).
+A person of m rows who is in the table or not makes a difference of m rows: m epsilon. Somebody who
+is known to be in it, and whose rows say one thing or another, is one person removed and another
+added: 2 m epsilon. Where everybody knows how many rows there are, whoever is not in the table has
+somebody else in their place, so that presence costs 2 m epsilon, too. This holds for every table;
+what is charged is what the schema declares.
+
+**The price of taking part.** Hsu, Gaboardi, Haeberlen, Khanna, Narayan, Pierce and Roth (2014,
+"Differential privacy: an economic method for choosing epsilon", CSF, pp. 398-410): a person weighs
+what may happen to them because of a release, such as a higher premium, by its cost. If E is the
+cost that they must expect when they do not take part, then they must expect at most e^epsilon E
+when they do: every event, good or bad, becomes at most e^epsilon times as likely. Taking part is
+worth it for a compensation of
+
+    (e^epsilon - 1) E,    and N people within a budget B if    (e^epsilon - 1) E N <= B,
+    so    epsilon <= ln(1 + B / (E N))
+
+Epsilon is for a person's presence: with m rows per person, m times that of one row. The model and
+its formulas are theirs.
 """
 
 from __future__ import annotations
@@ -36,16 +74,18 @@ from privet.errors import ParameterError
 
 
 def highest_posterior(prior: Number, epsilon: Number) -> float:
-    """The most that somebody of this prior can believe afterwards. Reached where the odds change by
-    all of e^epsilon.
+    """Return the highest belief afterwards of somebody with this prior.
+
+    It is reached where the odds change by all of e^epsilon.
     """
     before = check_probability("prior", prior)
     return before / (before + (1 - before) * math.exp(-check_positive("epsilon", epsilon)))
 
 
 def lowest_posterior(prior: Number, epsilon: Number) -> float:
-    """The least that somebody of this prior can believe afterwards: being ruled out is bounded
-    too.
+    """Return the lowest belief afterwards of somebody with this prior.
+
+    Being ruled out is bounded too.
     """
     before, shrunk = (
         check_probability("prior", prior),
@@ -55,8 +95,9 @@ def lowest_posterior(prior: Number, epsilon: Number) -> float:
 
 
 def epsilon_for_posterior(prior: Number, believed: Number) -> float:
-    """The largest epsilon at which somebody of this prior cannot believe more than this: the
-    logarithm of the ratio of the odds.
+    """Return the largest epsilon that keeps somebody with this prior from believing more.
+
+    It is the logarithm of the ratio of the odds.
     """
     before, after = check_probability("prior", prior), check_probability("believed", believed)
     if after <= before:
@@ -68,8 +109,7 @@ def epsilon_for_posterior(prior: Number, believed: Number) -> float:
 
 
 def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> float:
-    """Lee and Clifton's bound on the belief in the true one of several worlds that were equally
-    likely.
+    """Bound the belief in the true one of several equally likely worlds (Lee and Clifton).
 
     Args:
         worlds: how many there are: how many people may be the one that is missing.
@@ -85,8 +125,9 @@ def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> f
 
 
 def epsilon_among_worlds(worlds: int, believed: Number, ratio: Number = 1) -> float:
-    """Lee and Clifton's choice: the largest epsilon that keeps the belief in the true world below
-    this.
+    """Return the largest epsilon that keeps the belief in the true world below this.
+
+    This is Lee and Clifton's choice.
     """
     others, after = _count_other_worlds(worlds), check_probability("believed", believed)
     if after * worlds <= 1:
@@ -101,34 +142,11 @@ def _count_other_worlds(worlds: int) -> int:
     return check_count("worlds", worlds, 2) - 1
 
 
-# How often an attack on one person succeeds.
-#
-# **Guessing a count.** He, Wang, Chen and Dong (2015, "Study on choosing the parameter epsilon in
-# differential privacy", Journal on Communications 36(12), pp. 124-130) let an adversary who knows
-# all
-# other rows succeed if the noisy answer lies in a fault-tolerant interval around the true one. For
-# Laplace noise of scale df/epsilon and an interval of L to either side that has probability
-#
-#     1 - e^(-L epsilon/df),    so    epsilon <= -(df/L) ln(1 - success)
-#
-# (derived here from the law of the noise, as the paper is in Chinese). Our noise is on whole
-# numbers, for which :func:`privet.epsilon.noise.margin_probability` is the exact probability, and
-# :func:`~privet.epsilon.noise.epsilon_for_margin` its inverse.
-#
-# **Telling two tables apart.** Any test of "in the table" against "not in it" that is wrong about
-# people outside with probability a finds people inside with probability at most min(e^epsilon a, 1
-# -
-# e^-epsilon (1 - a)) (Wasserman and Zhou 2010, theorem 2.4; Kairouz, Oh and Viswanath 2015, theorem
-# 2.1). Where both are equally likely beforehand, a guess is right with probability at most
-# e^epsilon
-# / (1 + e^epsilon). One noisy count, seen by somebody who knows all other rows, reaches that bound:
-# nothing worse can happen, but this can.
+# How often an attack on one person succeeds: guessing a count, telling two tables apart.
 
 
 def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 1) -> float:
-    """He et al.: the probability that continuous Laplace noise stays within so much of the true
-    answer.
-    """
+    """Return the probability that continuous Laplace noise stays within a margin (He et al.)."""
     return -math.expm1(
         -check_positive("epsilon", epsilon)
         * check_positive("half_length", half_length)
@@ -139,7 +157,10 @@ def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 
 def epsilon_for_laplace_success(
     success: Number, half_length: Number, sensitivity: Number = 1
 ) -> float:
-    """He et al.: the largest epsilon at which that probability is no more than this."""
+    """Return the largest epsilon at which Laplace noise stays within a margin no more often.
+
+    The probability is that of :func:`laplace_success` (He et al.).
+    """
     return (
         -math.log1p(-check_probability("success", success))
         * check_positive("sensitivity", sensitivity)
@@ -148,7 +169,7 @@ def epsilon_for_laplace_success(
 
 
 def best_guess(epsilon: Number) -> float:
-    """How often a guess of in or out can be right at most, where both were equally likely.
+    """Return how often a guess of in or out is right at most, where both were equally likely.
 
     This is the highest posterior of prior 1/2, and
     :func:`~privet.epsilon.adversary.epsilon_for_posterior` its inverse.
@@ -157,7 +178,7 @@ def best_guess(epsilon: Number) -> float:
 
 
 def best_test(epsilon: Number, false_alarms: Number = 0.05) -> float:
-    """How many of those inside a test finds at most, if it accuses this share of those outside."""
+    """Return the share of those inside that a test finds at most, at this false positive rate."""
     rate, level = (
         check_positive("epsilon", epsilon),
         check_probability("false_alarms", false_alarms),
@@ -167,21 +188,12 @@ def best_test(epsilon: Number, false_alarms: Number = 0.05) -> float:
     return min(few, 1 - math.exp(-rate) * (1 - level))
 
 
-# What a person loses at an epsilon, by what an adversary wants to know about them.
-#
-# The epsilon of a question is for one row added or removed (docs/decisions/005). A person of m
-# rows who is in the table or not makes a difference of m rows: m epsilon. Somebody who is known
-# to be in it, and whose rows say one thing or another, is one person removed and another added: 2
-# m epsilon. Where everybody knows how many rows there are, whoever is not in the table has
-# somebody else in their place, so that presence costs 2 m epsilon, too. This holds for every
-# table; what is charged is what the schema declares.
+# What a person loses, by what an adversary wants to know about them.
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Epsilons, exactly: of one row, of a person's presence, of what a person's rows say, and the
-    one that is charged.
-    """
+    """Exact epsilons: of one row, a person's presence, what their rows say, and the charged one."""
 
     row: Fraction
     presence: Fraction
@@ -196,7 +208,7 @@ def compute_losses(
     *,
     public_size: bool = False,
 ) -> Losses:
-    """What a question of this epsilon costs a person.
+    """Return what a query of this epsilon costs a person.
 
     Args:
         epsilon: as it is passed to a question or a learner: for one row added or removed.
@@ -215,8 +227,9 @@ def compute_losses(
 
 
 def compute_losses_under(epsilon: Number, schema: Schema | None) -> Losses:
-    """The same for what a schema declares; without one, for one row per person and a number of rows
-    that nobody was told.
+    """Return what a query costs a person under what a schema declares.
+
+    Without a schema: for one row per person and a number of rows that is not public.
     """
     if schema is None:
         return compute_losses(epsilon)
@@ -232,25 +245,13 @@ def _person_epsilon(row: Fraction, rows_per_person: int, neighbours: Neighbours)
 
 
 # The price of taking part.
-#
-# Hsu, Gaboardi, Haeberlen, Khanna, Narayan, Pierce and Roth (2014, "Differential privacy: an
-# economic method for choosing epsilon", CSF, pp. 398-410): a person weighs what may happen to
-# them because of a release, such as a higher premium, by its cost. If E is the cost that they
-# must expect when they do not take part, then they must expect at most e^epsilon E when they do:
-# every event, good or bad, becomes at most e^epsilon times as likely. Taking part is worth it for
-# a compensation of
-#
-# (e^epsilon - 1) E,    and N people within a budget B if    (e^epsilon - 1) E N <= B,    so
-# epsilon <= ln(1 + B / (E N))
-#
-# Epsilon is for a person's presence: with m rows per person, m times that of one row. The model
-# and its formulas are theirs.
 
 
 @dataclass(frozen=True)
 class ParticipationCost:
-    """What taking part costs at most: for each of the people, and in all. Infinite where no bound
-    says anything any more.
+    """What taking part costs at most, for each person and in all.
+
+    Infinite where no bound says anything any more.
     """
 
     each: float
@@ -259,7 +260,7 @@ class ParticipationCost:
 
 
 def cost_rise(epsilon: Number) -> float:
-    """By which part of itself any expected cost rises at most: e^epsilon - 1."""
+    """Return the share by which any expected cost rises at most: e^epsilon - 1."""
     try:
         return math.expm1(check_positive("epsilon", epsilon))
     except OverflowError:
@@ -267,13 +268,13 @@ def cost_rise(epsilon: Number) -> float:
 
 
 def compute_price(epsilon: Number, cost: Number, people: int = 1) -> ParticipationCost:
-    """The compensation for so many people who expect this cost when they do not take part."""
+    """Return the compensation for people who expect this cost when they do not take part."""
     check_count("people", people)
     each = cost_rise(epsilon) * check_positive("cost", cost)
     return ParticipationCost(each, people, each * people)
 
 
 def epsilon_for_price(budget: Number, cost: Number, people: int = 1) -> float:
-    """The largest epsilon at which the budget compensates all of them."""
+    """Return the largest epsilon at which the budget compensates all of them."""
     check_count("people", people)
     return math.log1p(check_positive("budget", budget) / (check_positive("cost", cost) * people))

@@ -1,4 +1,4 @@
-"""The other way round: which epsilon keeps what is wished for.
+"""Choose an epsilon by what it should keep: bounds on beliefs, attacks, noise, rows or a price.
 
 Wishes for privacy bound epsilon from above, wishes for accuracy from below. Where the lowest of the
 former is not below the highest of the latter, some epsilon keeps all of them; otherwise none does,
@@ -20,7 +20,7 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is wished for; what is None is not.
+    """What an epsilon should keep. A wish that is None is not made.
 
     Args:
         posterior: nobody should believe more than this that a person is in the table, unless they
@@ -45,7 +45,8 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Choice:
-    """One wish, and the epsilon that it allows: for one row, as it would be passed to a question.
+    """One wish, and the epsilon that it allows for one row, as you would pass it to a query.
+
     ``prior`` is whose belief it is.
     """
 
@@ -57,8 +58,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Choices:
-    """All wishes. ``largest`` and ``smallest`` are what they leave together; None where nothing
-    bounds that side.
+    """All wishes together.
+
+    ``largest`` and ``smallest`` are the bounds that they leave; None where nothing bounds that
+    side.
     """
 
     choices: tuple[Choice, ...]
@@ -67,11 +70,11 @@ class Choices:
 
     @property
     def possible(self) -> bool:
-        """Whether some epsilon keeps all of them."""
+        """Whether some epsilon keeps all wishes."""
         return self.largest is None or self.smallest is None or self.smallest <= self.largest
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return everything as JSON."""
         return {
             "choices": [asdict(one) for one in self.choices],
             "largest": self.largest,
@@ -81,7 +84,9 @@ class Choices:
 
 
 def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None = None) -> Choices:
-    """Which epsilons keep the wishes. Reads no row and charges nothing.
+    """Find which epsilons keep the wishes.
+
+    Reads no row and charges nothing.
 
     Args:
         wishes: at least one.
@@ -90,10 +95,10 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
     """
     setting = setting or Setting()
     person = compute_losses_under(1, schema)
-    found: list[Choice] = []
+    choices: list[Choice] = []
 
     def most(wish: str, epsilon: float, prior: float | None = None) -> None:
-        found.append(Choice(wish, "at most", epsilon, prior))
+        choices.append(Choice(wish, "at most", epsilon, prior))
 
     if wishes.posterior is not None:
         prior = _find_highest_prior("posterior", wishes.posterior, setting)
@@ -135,22 +140,22 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
             epsilon_for_price(wishes.budget, setting.cost, people) / float(person.presence),
         )
     if wishes.margin is not None:
-        found.append(
+        choices.append(
             Choice("margin", "at least", epsilon_for_margin(wishes.margin, setting.confidence))
         )
     if wishes.ratio is not None:
-        found.append(
+        choices.append(
             Choice(
                 "ratio",
                 "at least",
                 epsilon_for_ratio(wishes.ratio, setting.trial.rows, setting.trial.share),
             )
         )
-    if not found:
+    if not choices:
         raise ParameterError("wishes must hold at least one wish")
-    above = [one.epsilon for one in found if one.bound == "at most"]
-    below = [one.epsilon for one in found if one.bound == "at least"]
-    return Choices(tuple(found), min(above, default=None), max(below, default=None))
+    above = [one.epsilon for one in choices if one.bound == "at most"]
+    below = [one.epsilon for one in choices if one.bound == "at least"]
+    return Choices(tuple(choices), min(above, default=None), max(below, default=None))
 
 
 def _find_highest_prior(name: str, believed: Number, setting: Setting) -> float:

@@ -1,4 +1,4 @@
-"""How accurate our learners may be at an epsilon, going by public tables.
+"""Estimate how accurate our learners are at an epsilon, going by public tables.
 
 ``measured.csv`` holds the accuracy of three learners on rows that were held out, by data set,
 number of rows and epsilon (``python -m experiments.bench.expected`` makes it). Tables differ in how
@@ -37,7 +37,7 @@ Curve = Sequence[Point]
 
 @dataclass(frozen=True)
 class MeasuredAccuracy:
-    """One line: mean accuracy of a learner, its standard error, and what it is compared with."""
+    """The measured mean accuracy of a learner, its standard error, and what it is compared with."""
 
     data: str
     attributes: int
@@ -52,16 +52,18 @@ class MeasuredAccuracy:
 
     @property
     def share(self) -> float:
-        """How much is left of what can be learnt; below 0 where always saying the commonest class
-        is better.
+        """How much is left of what can be learnt.
+
+        It is below 0 where always answering the most frequent class is better.
         """
         return min(1.0, (self.accuracy - self.majority) / (self.best - self.majority))
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What one learner keeps of what can be learnt: the middle of the public tables, the worst and
-    the best of them.
+    """How much one learner keeps of what can be learnt.
+
+    These are the median, the worst and the best of the public tables.
 
     ``tables`` is how many of them were measured at so many rows * epsilon; the others count with
     the nearest end of their curve.
@@ -75,17 +77,17 @@ class Expected:
 
 
 def expect_accuracy(epsilon: Number, rows: int) -> list[Expected]:
-    """What each learner may keep of what can be learnt from so many rows."""
+    """Estimate how much each learner keeps of what can be learnt from so many rows."""
     place = math.log10(check_positive("epsilon", epsilon) * check_count("rows", rows))
-    found = []
+    expected = []
     for learner in list_learners():
         shares = [share_at(curve, place) for curve in fit_curves(learner).values()]
         tables = sum(
             curve[0][0] - _NEAR <= place <= curve[-1][0] + _NEAR
             for curve in fit_curves(learner).values()
         )
-        found.append(Expected(learner, median(shares), min(shares), max(shares), tables))
-    return found
+        expected.append(Expected(learner, median(shares), min(shares), max(shares), tables))
+    return expected
 
 
 def find_nearest(
@@ -95,7 +97,7 @@ def find_nearest(
     attributes: int | None = None,
     most: int = 4,
 ) -> list[MeasuredAccuracy]:
-    """The measured lines of the tables that are most like this one, for all learners.
+    """Return the measurements of the public tables most like this one, for all learners.
 
     Each table stands with the size and epsilon nearest to those asked for. Likeness is the sum of
     the differences of logarithms: of rows, epsilon and, where they are known, classes and
@@ -124,7 +126,7 @@ def find_nearest(
 
 @cache
 def load_measurements() -> tuple[MeasuredAccuracy, ...]:
-    """What was measured, noiseless lines (infinite epsilon) included."""
+    """Load the measurements, noiseless ones (infinite epsilon) included."""
     text = (files("privet.epsilon") / "measured.csv").read_text(encoding="utf-8")
     lines = list(csv.DictReader(text.splitlines()))
     best: dict[tuple[str, str], float] = {}
@@ -151,13 +153,13 @@ def load_measurements() -> tuple[MeasuredAccuracy, ...]:
 
 @cache
 def list_learners() -> tuple[str, ...]:
-    """Who was measured."""
+    """List the learners that were measured."""
     return tuple(dict.fromkeys(line.learner for line in load_measurements()))
 
 
 @cache
 def fit_curves(learner: str) -> dict[str, Curve]:
-    """The rising curve of each table over the logarithm of rows * epsilon."""
+    """Fit the rising curve of each table over the logarithm of rows * epsilon."""
     lines = [
         line
         for line in load_measurements()
@@ -172,8 +174,9 @@ def fit_curves(learner: str) -> dict[str, Curve]:
 
 
 def fit_isotonic(points: Iterable[Point]) -> Curve:
-    """The rising values nearest to these in squares: neighbours that fall are pooled until none
-    does.
+    """Return the rising values nearest to these in squares.
+
+    Neighbours that fall are pooled until none does.
     """
     by_place: dict[float, list[float]] = {}
     for place, value in sorted(points):
@@ -188,7 +191,7 @@ def fit_isotonic(points: Iterable[Point]) -> Curve:
 
 
 def share_at(curve: Curve, place: float) -> float:
-    """The curve there: straight between its points, level beyond them."""
+    """Evaluate a curve: straight between its points, level beyond them."""
     after = bisect_right([x for x, _ in curve], place)
     if after in (0, len(curve)):
         return curve[0 if after == 0 else -1][1]

@@ -1,4 +1,4 @@
-"""All numbers for one epsilon, together."""
+"""Explain one epsilon for a table: all its numbers, together."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True)
 class Setting:
-    """What the numbers depend on besides epsilon. All of it is public or assumed: no row is looked
-    at.
+    """What the numbers depend on besides epsilon.
+
+    All of it is public or assumed: no row is looked at.
 
     Args:
         rows: how many rows the table has; by default as the schema declares.
@@ -81,8 +82,9 @@ class Setting:
             check_count("people", self.people)
 
     def rows_of(self, schema: Schema | None) -> int | None:
-        """The number of rows, as said here or as declared. A table that is declared empty has
-        nothing to explain.
+        """Return the number of rows, as given here or as declared.
+
+        A table that is declared empty has nothing to explain.
         """
         if self.rows is not None or schema is None:
             return self.rows
@@ -91,8 +93,9 @@ class Setting:
         return schema.n_rows
 
     def people_of(self, schema: Schema | None) -> int | None:
-        """How many people take part: as said here, or as many as there are rows, which is the most
-        there can be.
+        """Return how many people take part: as given here, or as many as there are rows.
+
+        There can be no more than that.
         """
         rows = self.rows_of(schema)
         if self.people is not None and rows is not None and self.people > rows:
@@ -104,8 +107,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Belief:
-    """What somebody of this prior may believe afterwards: that a person is in the table, or what
-    that person's rows say.
+    """What somebody with this prior may believe afterwards.
+
+    It is that a person is in the table, or what that person's rows say.
     """
 
     prior: float
@@ -116,8 +120,9 @@ class Belief:
 
 @dataclass(frozen=True)
 class Attack:
-    """How often attacks succeed at most; ``exact_count`` is how often a noisy count is off by no
-    more than the tolerance.
+    """How often attacks succeed at most.
+
+    ``exact_count`` is how often a noisy count is off by no more than the tolerance.
     """
 
     guess: float
@@ -128,8 +133,9 @@ class Attack:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an epsilon means for a table. Parts that depend on the number of rows are empty where it
-    is not known.
+    """What an epsilon means for a table.
+
+    Parts that depend on the number of rows are empty where it is not known.
     """
 
     losses: Losses
@@ -145,15 +151,17 @@ class Explanation:
     nearest: tuple[MeasuredAccuracy, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, with fractions as text and None for what no bound says anything about."""
-        found: dict[str, Any] = _json_value_of(asdict(self))
-        return found
+        """Return everything as JSON: fractions as text, None where no bound says anything."""
+        content: dict[str, Any] = _json_value_of(asdict(self))
+        return content
 
 
 def explain(
     epsilon: Number, schema: Schema | None = None, setting: Setting | None = None
 ) -> Explanation:
-    """What an epsilon means. Reads no row and charges nothing.
+    """Explain what an epsilon means.
+
+    Reads no row and charges nothing.
 
     Args:
         epsilon: as it would be passed to a question or a learner: for one row added or removed.

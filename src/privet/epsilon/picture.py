@@ -1,6 +1,4 @@
-"""The picture of ``privet epsilon``: what changes with epsilon, with those that were asked about
-marked.
-"""
+"""Draw what changes with epsilon, with the epsilons that were asked about marked."""
 
 from __future__ import annotations
 
@@ -24,8 +22,9 @@ _STEPS, _WIDTH, _SMALL = 80, 9.6, 8.5
 def draw_epsilon(
     epsilons: Sequence[Number], schema: Schema | None = None, setting: Setting | None = None
 ) -> Figure:
-    """Four panels over epsilon: beliefs, attacks, rows needed, and what learners keep (without a
-    number of rows, the noise on a count).
+    """Draw four panels over epsilon: beliefs, attacks, rows needed, and what learners keep.
+
+    Without a number of rows, the last is the noise on a count.
 
     Args:
         epsilons: those to mark, for one row; the axis reaches from 0.01 to 10, and as far as these.
@@ -42,28 +41,28 @@ def draw_epsilon(
     marked = [float(explain(epsilon, schema, setting).losses.row) for epsilon in epsilons]
     low, high = min(0.01, *marked), max(10.0, *marked)
     over = [low * (high / low) ** (step / _STEPS) for step in range(_STEPS + 1)]
-    found = [explain(epsilon, schema, setting) for epsilon in over]
+    explanations = [explain(epsilon, schema, setting) for epsilon in over]
     figure = Figure(figsize=(_WIDTH, 7.4), layout="constrained")
     panels = list(figure.subplots(2, 2).flat)
-    _plot_beliefs(panels[0], found)
-    _plot_attacks(panels[1], found, setting)
-    _plot_rows_needed(panels[2], found)
-    (_plot_expected if found[0].expected else _plot_noise)(panels[3], found, setting)
+    _plot_beliefs(panels[0], explanations)
+    _plot_attacks(panels[1], explanations, setting)
+    _plot_rows_needed(panels[2], explanations)
+    (_plot_expected if explanations[0].expected else _plot_noise)(panels[3], explanations, setting)
     for axes in panels:
         _finish(axes, low, high, marked)
-    rows = found[0].rows
+    rows = explanations[0].rows
     figure.suptitle(
         f"What epsilon means{'' if rows is None else f' for a table of {rows:,} rows'}",
         x=0.01,
         ha="left",
         fontweight="bold",
     )
-    told = (
+    text = (
         "Dashed: the epsilons asked about, for one row added or removed. "
         f"{_describe_people(schema)}"
     )
     figure.supxlabel(
-        "\n".join(wrap_text(told, _WIDTH, _SMALL)), x=0.01, ha="left", fontsize=_SMALL, color=QUIET
+        "\n".join(wrap_text(text, _WIDTH, _SMALL)), x=0.01, ha="left", fontsize=_SMALL, color=QUIET
     )
     return figure
 

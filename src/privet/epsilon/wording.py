@@ -1,6 +1,4 @@
-"""Each number as the end of a sentence, for somebody who answers for a table and never heard of
-epsilon.
-"""
+"""Write each number as the end of a sentence, for an owner who never heard of epsilon."""
 
 from __future__ import annotations
 
@@ -58,15 +56,15 @@ class Sentence(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What one part is about, and its lines."""
+    """The heading of one part, and its sentences."""
 
     title: str
     lines: tuple[Sentence, ...]
 
 
 def make_sections(found: Sequence[Explanation], setting: Setting) -> list[Section]:
-    """All numbers of some epsilons, side by side."""
-    told = [
+    """Write all numbers of some epsilons, side by side."""
+    sections = [
         Section("What a person loses, as an epsilon", tuple(_loss_lines(found))),
         Section("What somebody may come to believe (Lee and Clifton)", tuple(_belief_lines(found))),
         Section(
@@ -84,7 +82,7 @@ def make_sections(found: Sequence[Explanation], setting: Setting) -> list[Sectio
             tuple(_expected_lines(found)),
         ),
     ]
-    return [section for section in told if section.lines]
+    return [section for section in sections if section.lines]
 
 
 def _loss_lines(found: Sequence[Explanation]) -> Iterator[Sentence]:
@@ -219,7 +217,7 @@ def _expected_lines(found: Sequence[Explanation]) -> Iterator[Sentence]:
 
 
 def describe_wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
-    """A wish in words."""
+    """Describe a wish in words."""
     if choice.prior is not None:
         what = (
             "somebody is in the table"
@@ -257,7 +255,7 @@ def describe_wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
 
 
 def format_percent(value: float) -> str:
-    """Three digits; near the ends it says on which side."""
+    """Format a probability with three digits; near 0 and 1 it says on which side."""
     if math.isinf(value):
         return "no bound"
     if 0.9995 <= value < 1:
@@ -266,17 +264,17 @@ def format_percent(value: float) -> str:
 
 
 def format_share_up(value: float) -> str:
-    """A share that is an upper bound: rounded up."""
+    """Format a share that is an upper bound: rounded up."""
     return format_percent(_round_to_three_digits(value, ROUND_CEILING))
 
 
 def format_share_down(value: float) -> str:
-    """A share that is a lower bound: rounded down."""
+    """Format a share that is a lower bound: rounded down."""
     return format_percent(_round_to_three_digits(value, ROUND_FLOOR))
 
 
 def format_number_up(value: float) -> str:
-    """A number that is an upper bound: rounded up."""
+    """Format a number that is an upper bound: rounded up."""
     return format_number(
         _round_to_three_digits(value, ROUND_CEILING)
         if value < 999.5 or math.isinf(value)
@@ -292,12 +290,12 @@ def _round_to_three_digits(value: float, rounding: str) -> float:
 
 
 def format_whole_percent(value: float) -> str:
-    """Whole percents, for what is not known better."""
+    """Format a share in whole percents, for what is not known better."""
     return f"{100 * value:.0f}%"
 
 
 def format_number(value: float) -> str:
-    """Three digits, or all of those before the point."""
+    """Format a number with three digits, or with all of those before the point."""
     if math.isinf(value):
         return "no bound"
     if abs(value) < 999.5:
@@ -306,14 +304,14 @@ def format_number(value: float) -> str:
 
 
 def format_chosen_epsilon(epsilon: float, bound: Literal["at most", "at least"]) -> str:
-    """A chosen epsilon with three digits, rounded to the side on which the wish is kept."""
+    """Format a chosen epsilon with three digits, rounded to the side on which the wish is kept."""
     rounding = ROUND_FLOOR if bound == "at most" else ROUND_CEILING
     exact = Decimal(epsilon)
     return f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding)):g}"
 
 
 def format_epsilon(value: Any) -> str:
-    """An epsilon as it is written."""
+    """Format an epsilon as people write it."""
     return f"{float(value):.6g}"
 
 

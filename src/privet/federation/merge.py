@@ -1,5 +1,13 @@
-"""One model from several of the same domain: counts are added where the structure is one, and
-otherwise all trees vote.
+"""Make one model from several: of the same domain, or of different attributes of the same people.
+
+:func:`merge` takes models of different rows. Counts are added where the models share their
+structures; otherwise all trees vote.
+
+:func:`join` takes models of different attributes of the same people (vertical partitions). Each
+party trains on its own attributes and the shared class; the union of their trees answers
+(Jagannathan, Pillaipakkamnatt and Wright 2012, section 5.3). Their claim that the union keeps
+epsilon is wrong: every ensemble sees the same people and the same labels, so one person changes all
+of them, and what a person loses is the **sum** (sequential composition).
 """
 
 from __future__ import annotations
@@ -20,8 +28,9 @@ from privet.model.leaf_vectors import Weighting
 
 
 def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
-    """One model from models of the same domain and different rows. Post-processing: it sees no row,
-    and pays nothing.
+    """Merge models of the same domain and different rows into one.
+
+    This is post-processing: it sees no row, and pays nothing.
 
     Models that keep leaf vectors of one plan are added up, batch by batch
     (:func:`~privet.learners.random_trees.batches.merge_batches`). Models without, such as drawn
@@ -72,8 +81,9 @@ def unite_models(
     *,
     vertical: bool,
 ) -> Model:
-    """All trees of several models as one, under the structures given, which are theirs in another
-    schema.
+    """Unite all trees of several models as one model.
+
+    The structures given are those of the models in another schema.
 
     Scores are log-odds: they are averaged over the models (a logarithmic opinion pool), and not
     taken for independent evidence.
@@ -118,7 +128,7 @@ def _count_voices(statement: PrivacyStatement, *, vertical: bool) -> int:
 
 
 def check_model(model: Model) -> Model:
-    """A released model, also where a classifier that holds one is given."""
+    """Return a released model, also where a classifier that holds one is given."""
     released = getattr(model, "model_", model)
     if type(released) is not Model:
         raise ParameterError(
@@ -127,17 +137,13 @@ def check_model(model: Model) -> Model:
     return released
 
 
-# One model from tables with different attributes of the same people (vertical partitions).
-#
-# Each party trains on its own attributes and the shared class; the union of their trees answers
-# (Jagannathan, Pillaipakkamnatt and Wright 2012, section 5.3). Their claim that the union keeps
-# epsilon is wrong: every ensemble sees the same people and the same labels, so one person changes
-# all of them, and what a person loses is the **sum** (sequential composition).
+# Vertical partitions: different attributes of the same people, whose epsilons add up.
 
 
 def join(models: Sequence[Model]) -> Model:
-    """The union ensemble of models with different attributes and the same classes. Post-processing:
-    it sees no row, and pays nothing.
+    """Join models of different attributes and the same classes into a union ensemble.
+
+    This is post-processing: it sees no row, and pays nothing.
 
     It classifies rows with all attributes. Where some are missing, a tree answers from the last
     node that it could reach, and trees that cannot answer their first test leave the answer to the
@@ -159,7 +165,7 @@ def join(models: Sequence[Model]) -> Model:
 def _union_attributes(schemas: Sequence[Schema]) -> Schema:
     """The attributes of all tables, in the order given."""
     first = schemas[0]
-    found: dict[str, Attribute] = {}
+    attributes: dict[str, Attribute] = {}
     for schema in schemas:
         if (schema.target, schema.classes) != (first.target, first.classes):
             raise QuestionError(
@@ -169,14 +175,14 @@ def _union_attributes(schemas: Sequence[Schema]) -> Schema:
                 "target and classes must be the same, in the same order"
             )
         for name, attribute in schema.attributes.items():
-            if found.setdefault(name, attribute) != attribute:
+            if attributes.setdefault(name, attribute) != attribute:
                 raise QuestionError(
                     f"attribute {name!r} has different values in two of the models; rename one, or "
                     "agree on its values"
                 )
     joined = replace(
         first,
-        attributes=found,
+        attributes=attributes,
         n_rows=None,
         person=None,
         rows_per_person=max(s.rows_per_person for s in schemas),

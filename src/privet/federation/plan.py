@@ -1,5 +1,7 @@
-"""The plan of a federation: random structures, drawn once and published, in whose leaves every
-party counts its own rows.
+"""Draw, write and read the plan of a federation.
+
+It holds random structures, drawn once and published, in whose leaves every party counts its own
+rows.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def draw_plan(
     shrink: float = STRENGTH,
     bits: Bits | None = None,
 ) -> Plan:
-    """Draw the structures of a forest. It sees no data and costs nothing.
+    """Draw the structures of a forest.
+
+    It sees no data and costs nothing.
 
     Args:
         schema: the public domain that all parties share, and whether a person is added or replaced.
@@ -69,8 +73,9 @@ def draw_plan(
 
 
 def write_plan(plan: Plan, path: str | PathLike[str]) -> None:
-    """Write a plan file. An existing file is replaced as a whole or not at all. What could not be
-    read back is not written.
+    """Write a plan file, atomically.
+
+    What could not be read back is not written.
     """
     try:
         data = plan_to_bytes(plan)
@@ -86,7 +91,7 @@ def read_plan(path: str | PathLike[str]) -> Plan:
 
 
 def plan_to_bytes(plan: Plan) -> bytes:
-    """The bytes of a plan file."""
+    """Return the bytes of a plan file."""
     return seal(
         {
             "privet": "plan",
@@ -102,7 +107,7 @@ def plan_to_bytes(plan: Plan) -> bytes:
 
 
 def plan_from_bytes(data: bytes) -> Plan:
-    """The plan in the bytes of a plan file that came over a wire."""
+    """Parse the bytes of a plan file that came over a wire."""
     try:
         return _parse(data)
     except Damaged as problem:

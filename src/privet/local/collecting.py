@@ -1,5 +1,6 @@
-"""What the collector does with reports: corrects them for chance. Everything here is
-post-processing, and costs nothing.
+"""Collect reports: correct them for the randomisation, and learn from them.
+
+Everything here is post-processing, and costs nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ SEEDED = "a test seed was used"
 
 
 def local_curator(reports: Any, randomizer: Randomizer) -> LocalCurator:
-    """A curator of the reports that a randomizer made: a data frame (or mapping of columns), in any
-    order.
+    """Make a curator of the reports that a randomizer made.
+
+    They are a data frame (or a mapping of columns), in any order.
 
     Learners train through it:
     ``pv.GreedyTreeClassifier().fit_from(pv.publish.local_curator(reports, randomizer))``. It
@@ -59,8 +61,9 @@ def local_curator(reports: Any, randomizer: Randomizer) -> LocalCurator:
 
 
 def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> Model:
-    """The model of all reports about the leaves of a plan, as a party's contribution is one: it can
-    be merged, saved and shown.
+    """Make a model of all reports about the leaves of a plan.
+
+    It is like a party's contribution: it can be merged, saved and shown.
 
     With m reports about a tree of K pairs of a leaf and a class, the count of a pair is (reports -
     m q) / (p - q): without bias, and with a variance of about m q (1 - q) / (p - q)^2. It is

@@ -1,5 +1,4 @@
-"""Counts from randomised records: what each report says about a cell is corrected for chance, and
-added up.
+"""Estimate counts from randomised records, corrected for the randomisation.
 
 A report of k-ary response is the truth with probability p, and each other value with probability q.
 Whether the true value lies in a set S of values is estimated by
@@ -33,8 +32,9 @@ Box = Mapping[int, Bools]  # the codes that are allowed, by attribute; what is n
 
 @dataclass(frozen=True)
 class Response:
-    """A randomised response from outside: how many values it has, the chance of the truth, and that
-    of one given other value.
+    """A randomised response: its number of values, and the probabilities of a true and a false one.
+
+    The second is the probability of one given other value.
     """
 
     size: int
@@ -42,8 +42,9 @@ class Response:
     other: float
 
     def weights(self, n_values: Any) -> tuple[Any, Any]:
-        """What a report says about a set of so many values: where it is in the set, and where it is
-        not.
+        """Return what a report says about a set of so many values.
+
+        The weights are for a report inside the set, and for one outside it.
         """
         gap = self.kept - self.other
         return (1 - self.other * n_values) / gap, -self.other * n_values / gap
@@ -57,8 +58,9 @@ class Estimate(NamedTuple):
 
 
 def round_counts(counts: Floats) -> npt.NDArray[np.int64]:
-    """Corrected counts as whole numbers. One report of a huge domain can weigh more than any count:
-    such are cut, not wrapped around.
+    """Round corrected counts to integers.
+
+    One report of a huge domain can weigh more than any count: such are cut, not wrapped around.
     """
     return np.rint(np.clip(counts, -MOST_COUNT, MOST_COUNT)).astype(np.int64)
 
@@ -67,42 +69,42 @@ class Histogram(Protocol):
     """The reports about one cell by the values of one attribute."""
 
     def sets(self, masks: Bools) -> Estimate:
-        """Class counts of some sets of values: a line of ``masks`` is a set."""
+        """Return the class counts of some sets of values: a row of ``masks`` is a set."""
 
 
 class View(Protocol):
     """The reports about one cell: a union of disjoint boxes."""
 
     def totals(self) -> Estimate:
-        """Class counts."""
+        """Return the class counts."""
 
     def by(self, attribute: int) -> Histogram:
-        """By the values of an attribute."""
+        """Return the reports by the values of an attribute."""
 
 
 class LocalCounts(Protocol):
-    """Randomised records, all of them about one schema."""
+    """Randomised records, all of one schema."""
 
     @property
     def n_reports(self) -> int:
-        """How many there are: as many as people took part, which is public."""
+        """The number of reports: as many as people took part, which is public."""
 
     @property
     def digest(self) -> str:
-        """Of what was reported: the same reports have the same."""
+        """Return a digest of the reports: the same reports have the same digest."""
 
     def answers(self, attributes: frozenset[int]) -> bool:
-        """Whether cells that restrict these attributes together can be counted."""
+        """Return whether cells that restrict these attributes together can be counted."""
 
     def view(self, cell: Sequence[Box]) -> View:
-        """The reports about one cell."""
+        """Return the reports about one cell."""
 
     def some(self, chosen: npt.NDArray[np.intp]) -> LocalCounts:
-        """Some of the reports."""
+        """Return some of the reports."""
 
 
 def boxes_of_nodes(cells: Cells) -> list[Box]:
-    """The part of the domain that reaches each node."""
+    """Return the part of the domain that reaches each node."""
     sizes = cells.schema.sizes
     boxes: list[Box] = [{} for _ in cells.attribute]
     for node in np.flatnonzero(cells.attribute >= 0).tolist():  # parents come before their children
@@ -119,7 +121,7 @@ def boxes_of_nodes(cells: Cells) -> list[Box]:
 
 
 def boxes_of_cells(cells: Cells) -> list[list[Box]]:
-    """The boxes of each cell: those of its leaves that some value reaches."""
+    """Return the boxes of each cell: those of its leaves that some value reaches."""
     found: list[list[Box]] = [[] for _ in range(len(cells))]
     boxes = boxes_of_nodes(cells)
     for leaf in np.flatnonzero(cells.cell >= 0).tolist():
@@ -130,5 +132,5 @@ def boxes_of_cells(cells: Cells) -> list[list[Box]]:
 
 
 def restricted_attributes(cell: Sequence[Box]) -> frozenset[int]:
-    """The attributes that a cell restricts."""
+    """Return the attributes that a cell restricts."""
     return frozenset(a for box in cell for a in box)

@@ -1,5 +1,7 @@
-"""A curator of records that people randomised themselves: nothing has to be kept from anybody, and
-no answer costs anything more.
+"""Answer queries from records that people randomised themselves.
+
+The records are private already. Nothing has to be kept from anybody, and no answer costs anything
+more.
 """
 
 from __future__ import annotations
@@ -48,39 +50,6 @@ from privet.queries.checks import check_cells, check_question
 from privet.queries.choose_model import ModelChoice
 from privet.queries.quantile import bin_scores, numeric_attribute
 
-# The corrected counts of a partition, from randomised records.
-
-
-def count_partition(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats | None]:
-    """The counts of a partition, and where it is not split further the deviation of each node of
-    its structure.
-    """
-    cells, schema, boxes = partition.cells, partition.cells.schema, boxes_of_cells(partition.cells)
-    if partition.by is not None:
-        a = schema.index(partition.by)
-        values = np.eye(schema.sizes[a], dtype=bool)
-        return _stack_estimates(
-            [source.view(cell).by(a).sets(values) for cell in boxes], partition.shape
-        ), None
-    nodes = _stack_estimates(
-        [source.view([box]).totals() for box in boxes_of_nodes(cells)],
-        (len(cells.attribute), schema.n_classes),
-    )
-    leaves = [np.flatnonzero(cells.cell == c) for c in range(len(cells))]
-    listed = [
-        Estimate(nodes.counts[at[0]], nodes.variances[at[0]])
-        if len(at) == 1 and len(cell) == 1
-        else source.view(cell).totals()
-        for at, cell in zip(leaves, boxes, strict=True)
-    ]
-    return _stack_estimates(listed, partition.shape), np.sqrt(nodes.variances.mean(axis=1))
-
-
-def _stack_estimates(estimates: Sequence[Estimate], shape: tuple[int, ...]) -> Estimate:
-    counts, variances = (np.array(part).reshape(shape) for part in zip(*estimates, strict=True))
-    return Estimate(counts, variances)
-
-
 A = TypeVar("A", bound=Answer)
 _LEARNERS = (
     "AdditiveClassifier, GreedyTreeClassifier, ForestClassifier and RandomTreesClassifier learn "
@@ -89,7 +58,7 @@ _LEARNERS = (
 
 
 class LocalCurator(AnyCurator):
-    """Answers from randomised records, as :class:`~privet.Curator` answers from a table.
+    """Answer queries from randomised records, as :class:`~privet.Curator` does from a table.
 
     The records paid when they were randomised (``prepaid``, for one row replaced by another);
     whatever is computed from them is post-processing. So ``epsilon`` and ``rho`` of a query are
@@ -135,7 +104,7 @@ class LocalCurator(AnyCurator):
 
     @property
     def unit(self) -> Unit:
-        """Records are randomised for an epsilon."""
+        """The unit of the budget: records are randomised for an epsilon."""
         return "epsilon"
 
     @property
@@ -160,11 +129,11 @@ class LocalCurator(AnyCurator):
 
     @property
     def left(self) -> Fraction:
-        """Nothing can be spent, and nothing has to be."""
+        """What is left: nothing can be spent, and nothing has to be."""
         return Fraction(0)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:  # noqa: ARG002
-        """Every plan fits, and costs nothing."""
+        """Preview a plan: every plan fits, and costs nothing."""
         return Preview(NOTHING, Fraction(0), True)
 
     @contextmanager
@@ -194,10 +163,10 @@ class LocalCurator(AnyCurator):
         return self
 
     def close_reservation(self, why: str = "done") -> None:
-        """There is none."""
+        """Do nothing: there are no reservations."""
 
     def cancel_reservation(self, key: str) -> None:
-        """There is none."""
+        """Do nothing: there are no reservations."""
 
     def reservation_state(self, key: str) -> str:  # noqa: ARG002
         return ""
@@ -211,7 +180,7 @@ class LocalCurator(AnyCurator):
         *,
         rho: Number | None = None,  # noqa: ARG002
     ) -> A:
-        """Answer a query as far as the records tell. What they cannot tell is refused."""
+        """Answer a query as far as the records tell, and refuse what they cannot tell."""
         asked = check_query(query, self.schema)
         estimate = _ESTIMATES.get(type(asked))
         if estimate is None:
@@ -222,9 +191,9 @@ class LocalCurator(AnyCurator):
     def _count(self, query: Count) -> Numbers:
         """Unbiased class counts of every cell of every partition."""
         partitions = check_question(self.schema, query.question).partitions
-        found = [count_partition(self._source, partition) for partition in partitions]
+        counted = [count_partition(self._source, partition) for partition in partitions]
         return self._estimates(
-            [estimate for estimate, _ in found], tuple(nodes for _, nodes in found)
+            [estimate for estimate, _ in counted], tuple(nodes for _, nodes in counted)
         )
 
     def _size(self, _: Size) -> Numbers:
@@ -260,14 +229,14 @@ class LocalCurator(AnyCurator):
         lists = query.lists
         quality = criterion_named(query.criterion, self.schema.n_rows)
         judged = None if query.criterion == "gini" else quality
-        found = [
+        counted = [
             best_split(self.schema, self._source, boxes, splits, judged)
             for boxes, splits in zip(boxes_of_cells(cells), lists, strict=True)
         ]
         chosen = tuple(
-            splits[0] if best is None else best for best, splits in zip(found, lists, strict=True)
+            splits[0] if best is None else best for best, splits in zip(counted, lists, strict=True)
         )
-        declined = frozenset(cell for cell, best in enumerate(found) if best is None)
+        declined = frozenset(cell for cell, best in enumerate(counted) if best is None)
         return ChosenSplits(**self._terms, splits=chosen, declined=declined)
 
     def _choose_partition(self, query: ChoosePartition) -> ChosenIndex:
@@ -336,7 +305,7 @@ class LocalCurator(AnyCurator):
         epsilon: Number | None = None,  # noqa: ARG002
         key: str = "",  # noqa: ARG002
     ) -> list[LocalCurator]:
-        """Curators of disjoint random parts of the records."""
+        """Divide the records into disjoint random parts, with a curator of each."""
         n_parts = check_integer("n_parts", n_parts, 1, 10_000)
         part = uniform_below(self._bits, np.full(self._source.n_reports, n_parts, dtype=np.uint64))
         sources = [self._source.some(np.flatnonzero(part == number)) for number in range(n_parts)]
@@ -380,3 +349,37 @@ _CANNOT: dict[type[Query[Any]], str] = {
     DrawTree: "a whole tree cannot be drawn",
     Gradients: "derivatives of a likelihood cannot be summed",
 }
+
+
+# Counts of a partition, corrected for the randomisation.
+
+
+def count_partition(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats | None]:
+    """Count a partition, with the standard deviation of each node where it is not split further.
+
+    The nodes are those of its structure.
+    """
+    cells, schema, boxes = partition.cells, partition.cells.schema, boxes_of_cells(partition.cells)
+    if partition.by is not None:
+        a = schema.index(partition.by)
+        values = np.eye(schema.sizes[a], dtype=bool)
+        return _stack_estimates(
+            [source.view(cell).by(a).sets(values) for cell in boxes], partition.shape
+        ), None
+    nodes = _stack_estimates(
+        [source.view([box]).totals() for box in boxes_of_nodes(cells)],
+        (len(cells.attribute), schema.n_classes),
+    )
+    leaves = [np.flatnonzero(cells.cell == c) for c in range(len(cells))]
+    listed = [
+        Estimate(nodes.counts[at[0]], nodes.variances[at[0]])
+        if len(at) == 1 and len(cell) == 1
+        else source.view(cell).totals()
+        for at, cell in zip(leaves, boxes, strict=True)
+    ]
+    return _stack_estimates(listed, partition.shape), np.sqrt(nodes.variances.mean(axis=1))
+
+
+def _stack_estimates(estimates: Sequence[Estimate], shape: tuple[int, ...]) -> Estimate:
+    counts, variances = (np.array(part).reshape(shape) for part in zip(*estimates, strict=True))
+    return Estimate(counts, variances)

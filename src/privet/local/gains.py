@@ -1,5 +1,6 @@
-"""Whether a split is above the noise of randomised records. Only numbers that are public go in: it
-costs nothing.
+"""Decide whether a split is above the noise of randomised records.
+
+Only public numbers go in: it costs nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ def best_split(
     splits: Sequence[Split],
     quality: Criterion | None,
 ) -> Split | None:
-    """The best of some splits of a cell, by a criterion (None: the drop in Gini impurity), out of
-    those that are above the noise.
+    """Choose the best split of a cell, among those that are above the noise.
+
+    Best is by a criterion (None: the drop in Gini impurity).
 
     None where there is none. Splits that the records cannot tell about are passed over.
     """
@@ -74,8 +76,9 @@ def _score_splits(quality: Criterion, children: Floats, starts: npt.NDArray[np.i
 def gini_gains(
     children: Estimate, parent: Floats, starts: npt.NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
-    """The drop in Gini impurity, times the people, of some splits; and what noise alone would make
-    of it, in the mean.
+    """Return the drop in Gini impurity of some splits, times the people.
+
+    Also return what noise alone would make of it, in the mean.
 
     ``children`` has a line per child, those of one split one after the other from ``starts`` on.
     With the class shares f of the parent, a child of n people has e = counts - n f that a useless
@@ -96,8 +99,9 @@ def gini_gains(
 
 
 def chi_square_quantile(freedom: Floats, chance: float) -> Floats:
-    """What a mean of so many squares of standard normal numbers exceeds with this chance (Wilson
-    and Hilferty 1931).
+    """Return what a mean of squares of standard normal numbers exceeds with this probability.
+
+    After Wilson and Hilferty 1931.
     """
     z, part = NormalDist().inv_cdf(1 - chance), 2 / (9 * freedom)
     return np.asarray((1 - part + z * np.sqrt(part)) ** 3)

@@ -1,6 +1,4 @@
-"""The randomizer of leaves: a person tells, of one public random tree, in which leaf they are and
-of which class.
-"""
+"""Randomise leaves: a person reports, for one public random tree, their leaf and class."""
 
 from __future__ import annotations
 
@@ -32,8 +30,7 @@ COLUMNS = ("tree", "leaf", "class")
 
 
 class LeafRandomizer:
-    """Turns a record into a (tree, leaf, class) that tells about its owner by a factor of
-    e**epsilon at most.
+    """Turn a record into a (tree, leaf, class) that tells about its owner by at most e**epsilon.
 
     Each person draws one tree of a public plan, uniformly and whatever their record holds, and
     reports leaf and class together by one k-ary response with all of epsilon. Sensitivity: none is
@@ -73,15 +70,15 @@ class LeafRandomizer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a report has."""
+        """The columns of a report."""
         return COLUMNS
 
     def points(self, tree: int) -> int:
-        """How many pairs of a leaf and a class a tree has."""
+        """Return how many pairs of a leaf and a class a tree has."""
         return len(self.plan.forest[tree]) * self.schema.n_classes
 
     def one(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The report of one record: a mapping from names to values, with the class."""
+        """Make the report of one record: a mapping from names to values, with the class."""
         codes, label = codes_of_record(self.schema, record)
         said = self._randomized(
             np.array(codes, dtype=np.int64)[:, None], np.array([label], dtype=np.int64)
@@ -89,8 +86,9 @@ class LeafRandomizer:
         return {name: column[0] for name, column in self._values(*said).items()}
 
     def many(self, table: object, y: object = None) -> Any:
-        """The reports of a table, in a random order. Where the schema names a person, of at most
-        ``rows_per_person`` rows of each.
+        """Make the reports of a table, in a random order.
+
+        Where the schema names a person, they are of at most ``rows_per_person`` rows of each.
         """
         return shuffle_reports(
             self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y)))

@@ -1,4 +1,8 @@
-"""The randomizer of records: what a person does on their own side, once for each record."""
+"""Randomise records: what each person runs on their own device, once for each record.
+
+Values become codes first. A code that the schema does not know is replaced by one drawn at random,
+so that every record gives a report, whatever it holds.
+"""
 
 from __future__ import annotations
 
@@ -24,101 +28,6 @@ from privet.errors import ModelError, ParameterError, SchemaError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below, uniform_order
 from privet.mechanisms.response import randomized_response
 
-# Values to codes and back. A code that the schema does not know is replaced by one that is drawn,
-# so that no report is ever left out.
-
-
-def reported_values(attribute: Attribute) -> list[Value]:
-    """A value for each code, which is encoded as this code again: a listed value, the middle of a
-    bin, or a text for missing.
-    """
-    if isinstance(attribute, Categorical):
-        return list(attribute.values)
-    low, high = (np.array(edges) for edges in (attribute.cuts[:-1], attribute.cuts[1:]))
-    middle = low / 2 + high / 2
-    inside = attribute.codes_of(middle) == np.arange(attribute.bins)
-    numbers: list[Value] = [float(number) for number in np.where(inside, middle, low)]
-    if attribute.missing is None:
-        return numbers
-    # A label that spells a number would be taken for one; any other text is a missing entry.
-    return [
-        *numbers,
-        attribute.missing
-        if math.isnan(number_of(attribute.missing)) and attribute.missing
-        else "missing",
-    ]
-
-
-def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int], int]:
-    """The codes of one record, and of its class, as a table of it would have them."""
-    absent = [name for name in (*schema.names, schema.target) if name not in record]
-    if absent:
-        raise SchemaError(
-            f"the record has no {absent[0]!r}; it must have "
-            f"{', '.join((*schema.names, schema.target))}"
-        )
-    codes = [
-        int(codes_of_plain(attribute, [plain_value_of(record[name])])[0])
-        for name, attribute in schema.attributes.items()
-    ]
-    return codes, int(codes_of_plain(schema.label, [plain_value_of(record[schema.target])])[0])
-
-
-def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Ints, Ints]:
-    """The codes of a table, one line per attribute, and its classes. Where the schema names a
-    person, at most so many rows of each stay.
-    """
-    encoded = encode(schema, table, y)
-    assert encoded.classes is not None
-    kept = np.arange(len(encoded.classes))
-    if encoded.person is not None:
-        kept = _keep_first_rows(encoded.person, schema.rows_per_person)
-    return np.array([line[kept] for line in encoded.codes], dtype=np.int64), encoded.classes[
-        kept
-    ].astype(np.int64)
-
-
-def _keep_first_rows(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
-    """The first rows of each person. What rows hold is not looked at: it must not decide whether
-    there is a report.
-
-    A row without a person is one of somebody else: nobody is left out for what stands there, and
-    nobody takes another's place.
-    """
-    own = np.where(person >= 0, person, person.max(initial=-1) + 1 + np.arange(len(person)))
-    order = np.argsort(own, kind="stable")
-    ordered = own[order]
-    number = np.arange(len(ordered)) - np.searchsorted(ordered, ordered, side="left")
-    return np.sort(order[number < most])
-
-
-def replace_unknown(bits: Bits, codes: Ints, size: int) -> Ints:
-    """The codes, with a uniformly random one for each that the schema does not know."""
-    unknown = np.flatnonzero(codes >= size)
-    filled = codes.copy()
-    filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(
-        np.int64
-    )
-    return filled
-
-
-def column_of(values: Sequence[Value], codes: Ints) -> npt.NDArray[Any]:
-    """The values of some codes; None for -1."""
-    table = np.empty(len(values) + 1, dtype=object)
-    table[:-1], table[-1] = list(values), None
-    return np.asarray(table[codes])
-
-
-def shuffle_reports(bits: Bits, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """Reports as a data frame. Where a row stands in its table may depend on what it holds, and
-    would tell that.
-    """
-    import pandas as pd
-
-    reports = pd.DataFrame(columns)
-    return reports.iloc[uniform_order(bits, len(reports))].reset_index(drop=True)
-
-
 Spread = Literal["split", "sample"]
 #: Below it a report says next to nothing, and what it says is lost in floating point; above it, it
 #: is the truth.
@@ -131,8 +40,9 @@ MAX_POINTS = 1 << 50
 
 
 class Randomizer:
-    """Turns a record into a report that tells about its owner by a factor of e**epsilon at most,
-    whatever is done with it.
+    """Turn a record into a report that tells about its owner by a factor of at most e**epsilon.
+
+    This holds whatever is done with the report.
 
     A report is made of exact k-ary responses
     (:func:`~privet.mechanisms.response.randomized_response`). Sensitivity: none is needed.
@@ -204,14 +114,13 @@ class Randomizer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a report has: a value for each attribute (None where it was not drawn), and a
-        class.
-        """
+        """The columns of a report: a value for each attribute (None if not drawn), and a class."""
         return (*self.schema.names, self.schema.target)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """With ``"split"``: the epsilon of each attribute's response, and last that of the class.
+
         They add up to epsilon.
         """
         k = len(self.schema.names)
@@ -226,11 +135,11 @@ class Randomizer:
         return tuple(combinations(range(len(self.schema.names)), self.together))
 
     def points(self, drawn: tuple[int, ...]) -> int:
-        """How many joint values some attributes and the class have."""
+        """Return how many joint values some attributes and the class have."""
         return math.prod(self.schema.sizes[a] for a in drawn) * self.schema.n_classes
 
     def one(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The report of one record: a mapping from names to values, with the class."""
+        """Make the report of one record: a mapping from names to values, with the class."""
         codes, label = codes_of_record(self.schema, record)
         reported, labels = self._randomized(
             np.array(codes, dtype=np.int64)[:, None], np.array([label], dtype=np.int64)
@@ -238,17 +147,16 @@ class Randomizer:
         return {name: column[0] for name, column in self._values(reported, labels).items()}
 
     def many(self, table: object, y: object = None) -> Any:
-        """The reports of a table, in a random order. Where the schema names a person, of at most
-        ``rows_per_person`` rows of each.
+        """Make the reports of a table, in a random order.
+
+        Where the schema names a person, they are of at most ``rows_per_person`` rows of each.
         """
         return shuffle_reports(
             self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y)))
         )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the public file that all people should use. An existing file is replaced as a whole
-        or not at all.
-        """
+        """Write the public file that all people should use, atomically."""
         from privet.local.randomizer_file import write_randomizer
 
         write_randomizer(self, path)
@@ -258,14 +166,14 @@ class Randomizer:
         """Read a public file, or raise :class:`~privet.errors.ModelError`."""
         from privet.local.randomizer_file import read_randomizer
 
-        found = read_randomizer(path)
-        if not isinstance(found, cls):
+        randomizer = read_randomizer(path)
+        if not isinstance(randomizer, cls):
             raise ModelError(
                 path,
                 "it randomises leaves, not records; read it with read_randomizer",
                 "randomizer",
             )
-        return found
+        return randomizer
 
     def _randomized(self, codes: Ints, classes: Ints) -> tuple[Ints, Ints]:
         schema, bits = self.schema, self.bits
@@ -321,7 +229,7 @@ class Randomizer:
 
 
 def check_epsilon(epsilon: Number) -> Fraction:
-    """The exact epsilon of a record, within what makes sense for one."""
+    """Return the exact epsilon of a record, or raise unless it makes sense for one."""
     amount = parse_epsilon("epsilon", epsilon)
     if not LEAST_EPSILON <= amount <= MOST_EPSILON:
         raise ParameterError(
@@ -329,3 +237,100 @@ def check_epsilon(epsilon: Number) -> Fraction:
             f"{epsilon!r}"
         )
     return amount
+
+
+# Values to codes and back.
+
+
+def reported_values(attribute: Attribute) -> list[Value]:
+    """Return a value for each code that is encoded as this code again.
+
+    It is a listed value, the middle of a bin, or a text for missing.
+    """
+    if isinstance(attribute, Categorical):
+        return list(attribute.values)
+    low, high = (np.array(edges) for edges in (attribute.cuts[:-1], attribute.cuts[1:]))
+    middle = low / 2 + high / 2
+    inside = attribute.codes_of(middle) == np.arange(attribute.bins)
+    numbers: list[Value] = [float(number) for number in np.where(inside, middle, low)]
+    if attribute.missing is None:
+        return numbers
+    # A label that spells a number would be taken for one; any other text is a missing entry.
+    return [
+        *numbers,
+        attribute.missing
+        if math.isnan(number_of(attribute.missing)) and attribute.missing
+        else "missing",
+    ]
+
+
+def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int], int]:
+    """Encode one record and its class, as a table of it would be encoded."""
+    absent = [name for name in (*schema.names, schema.target) if name not in record]
+    if absent:
+        raise SchemaError(
+            f"the record has no {absent[0]!r}; it must have "
+            f"{', '.join((*schema.names, schema.target))}"
+        )
+    codes = [
+        int(codes_of_plain(attribute, [plain_value_of(record[name])])[0])
+        for name, attribute in schema.attributes.items()
+    ]
+    return codes, int(codes_of_plain(schema.label, [plain_value_of(record[schema.target])])[0])
+
+
+def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Ints, Ints]:
+    """Encode a table, one array row per attribute, and its classes.
+
+    Where the schema names a person, at most so many rows of each stay.
+    """
+    encoded = encode(schema, table, y)
+    assert encoded.classes is not None
+    kept = np.arange(len(encoded.classes))
+    if encoded.person is not None:
+        kept = _keep_first_rows(encoded.person, schema.rows_per_person)
+    return np.array([line[kept] for line in encoded.codes], dtype=np.int64), encoded.classes[
+        kept
+    ].astype(np.int64)
+
+
+def _keep_first_rows(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
+    """The first rows of each person. What rows hold is not looked at: it must not decide whether
+    there is a report.
+
+    A row without a person is one of somebody else: nobody is left out for what stands there, and
+    nobody takes another's place.
+    """
+    own = np.where(person >= 0, person, person.max(initial=-1) + 1 + np.arange(len(person)))
+    order = np.argsort(own, kind="stable")
+    ordered = own[order]
+    number = np.arange(len(ordered)) - np.searchsorted(ordered, ordered, side="left")
+    return np.sort(order[number < most])
+
+
+def replace_unknown(bits: Bits, codes: Ints, size: int) -> Ints:
+    """Replace each code that the schema does not know by a uniformly random one."""
+    unknown = np.flatnonzero(codes >= size)
+    filled = codes.copy()
+    filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(
+        np.int64
+    )
+    return filled
+
+
+def column_of(values: Sequence[Value], codes: Ints) -> npt.NDArray[Any]:
+    """Return the values of some codes; None for -1."""
+    table = np.empty(len(values) + 1, dtype=object)
+    table[:-1], table[-1] = list(values), None
+    return np.asarray(table[codes])
+
+
+def shuffle_reports(bits: Bits, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """Return reports as a data frame, in a random order.
+
+    The place of a row in its table may depend on what it holds, and would tell that.
+    """
+    import pandas as pd
+
+    reports = pd.DataFrame(columns)
+    return reports.iloc[uniform_order(bits, len(reports))].reset_index(drop=True)

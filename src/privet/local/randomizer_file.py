@@ -1,6 +1,4 @@
-"""The public file of a randomizer: what the collector publishes, so that all people randomise
-alike.
-"""
+"""Read and write the public file of a randomizer, by which all people randomise alike."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ _FRACTION = re.compile(r"[0-9]{1,120}(/[1-9][0-9]{0,119})?")
 
 
 def write_randomizer(randomizer: Randomizer | LeafRandomizer, path: str | PathLike[str]) -> None:
-    """Write the public file. An existing file is replaced as a whole or not at all."""
+    """Write the public file, atomically."""
     write_sealed(randomizer_to_bytes(randomizer), path, "randomizer")
 
 
@@ -35,7 +33,7 @@ def read_randomizer(path: str | PathLike[str]) -> Randomizer | LeafRandomizer:
 
 
 def randomizer_to_bytes(randomizer: Randomizer | LeafRandomizer) -> bytes:
-    """The bytes of a public file."""
+    """Return the bytes of a public file."""
     leaves = isinstance(randomizer, LeafRandomizer)
     document: dict[str, Any] = {
         "privet": "randomizer",

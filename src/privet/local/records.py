@@ -1,12 +1,18 @@
-"""Records and reports as lines of CSV, one by one: a report can leave as soon as its record has
-come.
+"""Read records and write reports as lines of CSV, one by one or table by table.
 
-Records are cut as everywhere else (:mod:`privet.tables.csv_lines`): a line at a time. A line that
-is no record gives a report too, of a record about which nothing is known: whether there is a report
-must not depend on what a line holds. In the stream of one person a record with line breaks inside
-quotes is put together (:mod:`~privet.local.records`), and gives one report. In a table
-of many people it is as many rows as it has lines: whoever could open a quote would decide whether
-the lines of others give reports.
+A report can leave as soon as its record has come. Records are cut as everywhere else
+(:mod:`privet.tables.csv_lines`): a line at a time. A line that is no record gives a report too, of
+a record about which nothing is known: whether there is a report must not depend on what a line
+holds.
+
+In the stream of one person a record with line breaks inside quotes (RFC 4180) is joined by
+:func:`join_lines`, and gives one report. In a table of many people it is as many rows as it has
+lines: whoever could open a quote would decide whether the lines of others give reports.
+
+Where there is a ledger, reports are charged to it before they leave. A report costs epsilon for a
+record *replaced* by another, and the number of reports is public. So a ledger's sum is right if its
+neighbours have as many reports: one row replaced by another costs epsilon, and a person with up to
+m rows, replaced by one with as many, costs m epsilon.
 """
 
 from __future__ import annotations
@@ -35,19 +41,15 @@ from privet.mechanisms.randomness import Bits, uniform_below, uniform_order
 from privet.tables.csv_lines import fields_of, header_of
 from privet.tables.open import CSV_ENDINGS, read_blocks
 
-# Lines of CSV, put together where a record goes over several of them: a quoted field may hold
-# line breaks (RFC 4180).
-#
-# For records of one person: a quote that somebody opens and somebody else closes would swallow
-# the lines in between. Lines are put together only if that gives a whole record, with as many
-# fields as the header has; otherwise each of them stands for itself.
+# Join lines of one person's records. Lines are joined only if that gives a whole record, with as
+# many fields as the header; otherwise each line stands for itself.
 
 #: So many lines are held back at most while a quote is open.
 MOST_LINES = 1000
 
 
 def join_lines(lines: Iterator[bytes], delim: str, n_fields: int) -> Iterator[bytes]:
-    """The records of some lines, each as soon as it is whole."""
+    """Join lines into records, and yield each as soon as it is whole."""
     form, held = _Form(delim, n_fields), deque[bytes]()
 
     def following() -> bytes | None:
@@ -95,8 +97,8 @@ class _Form:
         """
         if b'"' not in line:
             return "open"
-        found = self._going_on.fullmatch(line.rstrip(b"\r\n"))
-        return "closed" if found is None else "open" if found[1] is None else "open again"
+        match = self._going_on.fullmatch(line.rstrip(b"\r\n"))
+        return "closed" if match is None else "open" if match[1] is None else "open again"
 
     def is_record(self, text: bytes) -> bool:
         """Whether these lines are one record."""
@@ -109,8 +111,9 @@ _PLAIN = re.compile(r"[\w.+ -]*[\w.+-]")
 def records_of(
     lines: Iterable[bytes], schema: Schema, name: str, *, over_lines: bool
 ) -> Iterator[dict[str, Any]]:
-    """The records of some lines, of which the first names the columns. Empty lines are none. The
-    header is checked at once.
+    """Parse lines into records; the first line names the columns.
+
+    Empty lines are no records. The header is checked at once.
 
     ``over_lines``: whether a record may go over several of them.
     """
@@ -143,12 +146,15 @@ def _split_records(
 
 
 def header_line(columns: Iterable[str]) -> str:
-    """The first line of a file of reports."""
+    """Return the first line of a file of reports."""
     return ",".join(map(_quote_field, columns)) + "\n"
 
 
 def report_line(report: Mapping[str, Any]) -> str:
-    """One report as a line. What was not reported is nothing at all; an empty text is quoted."""
+    """Write one report as a line.
+
+    What was not reported is left out entirely; an empty text is quoted.
+    """
     return (
         ",".join(
             "" if value is None or value != value else _quote_field(text_of(value))
@@ -162,7 +168,7 @@ def _quote_field(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
-# Lines in a random order, however many there are.
+# Shuffle lines, however many there are.
 
 #: So many piles, of which one at a time is in memory.
 PILES = 64
@@ -170,9 +176,10 @@ _BLOCK = 1 << 14
 
 
 def shuffle_lines(lines: Iterable[str], bits: Bits) -> Iterator[str]:
-    """The lines, each with its end, in an exactly uniform order: dealt at random to piles in files
-    without a name, and each pile put into a random order (Rao 1961, Sandelius 1962). The first one
-    comes when the last was taken.
+    """Shuffle lines, each with its end, into an exactly uniform order.
+
+    They are dealt at random to piles in unnamed files, and each pile is put into a random order
+    (Rao 1961, Sandelius 1962). The first line comes when the last was taken.
     """
     with ExitStack() as stack:
         piles = [
@@ -203,15 +210,16 @@ def _deal(lines: Iterator[str], piles: Sequence[TextIO], bits: Bits) -> None:
         pile.seek(0)
 
 
-# The records of a table, block by block, none left out whatever it holds.
+# Read a table block by block. No row is left out, whatever it holds.
 
 #: Lines at a time.
 BLOCK = 1 << 14
 
 
 def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
-    """The rows of a table as data frames; in one where the schema names a person, whose rows may
-    lie anywhere.
+    """Read the rows of a table as data frames.
+
+    Where the schema names a person, whose rows may lie anywhere, it is a single one.
 
     Lines of a CSV file that are no records are rows about which nothing is known. Counting leaves
     them out; here nobody may be left out for what their line holds.
@@ -252,11 +260,7 @@ def _read_csv_blocks(path: Path, schema: Schema) -> Iterator[Any]:
                 return
 
 
-# What randomised records are charged to a ledger, where there is one.
-#
-# A report costs epsilon for a record *replaced*, and how many reports there are is told. So a
-# ledger's sum is right if its neighbours have as many reports: one row replaced by another costs
-# epsilon, and a person with up to m rows, replaced by one with as many, m epsilon.
+# Charge randomised records to a ledger: epsilon for a record replaced (see the module's docstring).
 
 #: As it stands in a ledger.
 OF_TABLE = "randomised records of a table"
@@ -264,9 +268,7 @@ OF_STREAM = "one randomised record"
 
 
 def check_neighbours(schema: Schema) -> None:
-    """Raise unless the neighbours of a table have as many rows as it has, which are as many
-    reports.
-    """
+    """Raise unless neighbouring tables have the same number of rows, and so of reports."""
     if schema.neighbours != "replace":
         raise ParameterError(
             "neighbours must be 'replace' in the schema of a table that is randomised, got "
@@ -296,8 +298,9 @@ def charge_table(account: Accounting, randomizer: Randomizer | LeafRandomizer) -
 
 
 class StreamAccount(Accounting):
-    """The account of one person whose records come one by one. Each is charged epsilon before its
-    report leaves, so that all add up.
+    """The account of one person whose records come one by one.
+
+    Each is charged epsilon before its report leaves, so that all add up.
     """
 
     def __init__(

@@ -1,12 +1,15 @@
-"""Counts from records of which some attributes, drawn by chance, were reported together with the
-class by one response.
+"""Estimate counts from randomised records, corrected for the randomisation.
 
-Whoever drew a set of attributes that holds those of a cell tells about the cell. These people are a
-random part of all, drawn without looking at anybody's values, so what they say is scaled up.
-Reports of different sets have different noise. A person of set g counts a_g times, with a_g
-inversely proportional to the variance of one report and the mean of a over all people being 1: the
-estimate has no bias, since the a_g depend on public sizes alone. To the variance of randomisation
-comes that of having drawn some people and not others,
+:class:`SplitReports` holds records of which every value was randomised by itself.
+:class:`SampledReports` holds records of which a randomly drawn set of attributes was reported,
+together with the class, by one response.
+
+A person who drew a set of attributes that includes those of a cell tells about the cell. These
+people are a random sample of all, drawn without looking at anybody's values, so their counts are
+scaled up. Reports of different sets have different noise. A person of set g counts a_g times, with
+a_g inversely proportional to the variance of one report and the mean of a over all people being 1:
+the estimate has no bias, since the a_g depend on public sizes alone. To the variance of
+randomisation comes that of having drawn some people and not others,
 
     (mean of a^2 - 1) (c - c^2 / n)          for a count c of n people.
 """
@@ -32,7 +35,8 @@ from privet.local.counts import Box, Estimate, Response, restricted_attributes
 
 @dataclass(frozen=True)
 class Group:
-    """The people who drew one set of attributes: what they reported, and the response that made it.
+    """The people who drew one set of attributes: their reports, and the response that made them.
+
     ``places`` says who they are.
     """
 
@@ -43,7 +47,7 @@ class Group:
     places: npt.NDArray[np.intp]
 
     def inside(self, box: Box, without: int = -1) -> Bools:
-        """Whose report lies in a box, whatever it says about one attribute."""
+        """Return whose report lies in a box, whatever it says about one attribute."""
         keep = np.ones(len(self.classes), dtype=bool)
         for line, a in zip(self.codes, self.attributes, strict=True):
             if a in box and a != without:
@@ -51,8 +55,9 @@ class Group:
         return keep
 
     def points(self, box: Box, sizes: Sequence[int], without: int = -1) -> int:
-        """How many joint values of the set lie in a box, for one class and one value of the
-        attribute that is left out.
+        """Count the joint values of the set in a box.
+
+        They are counted for one class and one value of the attribute that is left out.
         """
         return math.prod(
             int(box[a].sum()) if a in box else sizes[a] for a in self.attributes if a != without
@@ -60,7 +65,7 @@ class Group:
 
 
 class SampledReports:
-    """Reports, by the set of attributes that was drawn; at most ``together`` of them."""
+    """Reports by the set of attributes that was drawn; at most ``together`` of them."""
 
     def __init__(
         self, schema: Schema, groups: Mapping[tuple[int, ...], Group], together: int, n_reports: int
@@ -102,7 +107,7 @@ class SampledReports:
         return SampledReports(self.schema, groups, self.together, len(chosen))
 
     def find_groups(self, attributes: frozenset[int]) -> list[Group]:
-        """The groups whose sets hold these attributes. Raises where no set could."""
+        """Return the groups whose sets hold these attributes, or raise where no set could."""
         if not self.answers(attributes):
             names = ", ".join(repr(self.schema.names[a]) for a in sorted(attributes))
             raise QuestionError(
@@ -124,10 +129,10 @@ class SampledView:
         self._reports, self._cell = reports, cell
 
     def totals(self) -> Estimate:
-        found = self._histogram(restricted_attributes(self._cell), -1, 1).sets(
+        estimate = self._histogram(restricted_attributes(self._cell), -1, 1).sets(
             np.ones((1, 1), dtype=bool)
         )
-        return Estimate(found.counts[0], found.variances[0])
+        return Estimate(estimate.counts[0], estimate.variances[0])
 
     def by(self, attribute: int) -> SampledHistogram:
         return self._histogram(
@@ -210,11 +215,11 @@ class SampledHistogram:
         return Estimate(counts, np.maximum(variances, 0.0) + drawn)
 
 
-# Counts from records of which every value was randomised by itself.
+# Every value randomised by itself.
 
 
 class SplitReports:
-    """A line of codes per attribute, classes, and the response that made each of them."""
+    """Codes by attribute, classes, and the response that made each of them."""
 
     def __init__(
         self,
@@ -237,7 +242,7 @@ class SplitReports:
         ).hexdigest()
 
     def answers(self, attributes: frozenset[int]) -> bool:  # noqa: ARG002
-        """Any cell can be counted; how well is another matter."""
+        """Return True: any cell can be counted, if not always well."""
         return True
 
     def view(self, cell: Sequence[Box]) -> SplitView:
@@ -248,8 +253,9 @@ class SplitReports:
 
 
 class SplitView:
-    """The reports about one cell: what each says about it is a product over the attributes that the
-    cell restricts.
+    """The reports about one cell.
+
+    What each says about it is a product over the attributes that the cell restricts.
     """
 
     def __init__(self, reports: SplitReports, cell: Sequence[Box]) -> None:
@@ -317,8 +323,9 @@ class _SplitPart(NamedTuple):
 
 
 class SplitHistogram:
-    """Sums of what reports say about each part of a cell, and of the products for each two parts,
-    by reported value and class.
+    """Sums of what reports say about each part of a cell, by reported value and class.
+
+    There are also the sums of the products for each two parts.
 
     One report tells about all parts, so the square of what it says about the cell has products of
     two parts in it.

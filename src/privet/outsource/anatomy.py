@@ -1,9 +1,11 @@
-"""Anatomy: what is public about an outsourced table, and how its two halves look.
+"""Describe an outsourced table: what is public about it, and how its two halves look.
 
 The identifier table IT has a row per person: the identifying attributes and the class, a group
 number and a sealed sequence number. The sensitive table ST has a row per sensitive value: a
 sequence number, the group number and the value. Whoever holds the key can join them; whoever does
 not knows the group only.
+
+Groups are l-diverse in the sense of Anatomy: no value has more than one l-th of the entries.
 """
 
 from __future__ import annotations
@@ -96,14 +98,15 @@ class Anatomy:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the identifier table: identifying attributes, the class, and the person
-        where the schema names one.
+        """The columns of the identifier table: identifying attributes, the class, and the person.
+
+        The person is there where the schema names one.
         """
         person = () if self.schema.person is None else (self.schema.person,)
         return (*self.identifying.names, self.schema.target, *person)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in ``anatomy.json``."""
+        """Return the content of ``anatomy.json``."""
         return {
             "privet": "anatomy",
             "version": VERSION,
@@ -117,7 +120,7 @@ class Anatomy:
 
     @classmethod
     def from_json(cls, data: object) -> Anatomy:
-        """What ``anatomy.json`` says, or :class:`OutsourceError`."""
+        """Parse the content of ``anatomy.json``, or raise :class:`OutsourceError`."""
         if not isinstance(data, Mapping) or data.get("privet") != "anatomy":
             raise OutsourceError("this is no description of an outsourced table")
         if data.get("version") != VERSION:
@@ -154,8 +157,7 @@ class Anatomy:
             raise OutsourceError(f"cannot read {path}: it is no JSON") from None
 
 
-# Cells: the entries of a table as texts, None for null, so that they are stored, sent and sealed
-# in one form.
+# Cells: entries as texts, None for null, so that they are stored, sent and sealed in one form.
 
 CellText = str | None
 #: Longer than any entry that a learner could use; an entry that is longer does not belong in such a
@@ -164,7 +166,10 @@ MAX_CELL = 10_000
 
 
 def people_cells(frame: Any, anatomy: Anatomy) -> list[list[CellText]]:
-    """The columns of ``Anatomy.columns`` and the sensitive one, last, as the schema spells them."""
+    """Return the cells of ``Anatomy.columns`` and the sensitive column, as the schema spells them.
+
+    The sensitive column comes last.
+    """
     names = [*anatomy.columns, anatomy.sensitive]
     domains = {**anatomy.schema.attributes, anatomy.schema.target: anatomy.schema.label}
     columns = cells_of(frame, names)
@@ -175,8 +180,9 @@ def people_cells(frame: Any, anatomy: Anatomy) -> list[list[CellText]]:
 
 
 def cells_of(frame: Any, names: Sequence[str]) -> list[list[CellText]]:
-    """The columns of a data frame as texts, column by column. A number or truth value has the text
-    of its category.
+    """Return the columns of a data frame as texts.
+
+    A number or boolean has the text of its category.
     """
     absent = [name for name in names if name not in frame.columns]
     if absent:
@@ -214,8 +220,9 @@ def _cell_text(name: str, entry: Any) -> str:
 
 
 def canonicalize_cells(domain: Attribute, cells: Sequence[CellText]) -> list[CellText]:
-    """Cells as the schema spells them. A source that writes 30.0 where another writes 30 would mark
-    its rows in both halves alike.
+    """Spell cells as the schema does.
+
+    A source that writes 30.0 where another writes 30 would mark its rows in both halves alike.
     """
     known = {cell: _canonicalize_cell(domain, cell) for cell in set(cells)}
     return [known[cell] for cell in cells]
@@ -233,7 +240,10 @@ def _canonicalize_cell(domain: Attribute, cell: CellText) -> CellText:
 
 
 def codes_of(domain: Attribute, cells: Sequence[CellText]) -> npt.NDArray[np.int64]:
-    """The code of each cell in one attribute's domain; the domain's size where it is unknown."""
+    """Return the code of each cell in one attribute's domain.
+
+    The code of an unknown cell is the domain's size.
+    """
     schema = Schema({"cell": domain}, "class", ["no", "yes"])
     return np.asarray(
         encode(schema, {"cell": np.array(cells, dtype=object)}, target=False).codes[0],
@@ -241,12 +251,11 @@ def codes_of(domain: Attribute, cells: Sequence[CellText]) -> npt.NDArray[np.int
     )
 
 
-# Whether groups are l-diverse in the sense of Anatomy: no value has more than one l-th of the
-# entries.
+# Whether groups are l-diverse: no value has more than one l-th of the entries.
 
 
 def find_undiverse_groups(gid: Ints, codes: Ints, l: int) -> Ints:  # noqa: E741 - its name everywhere
-    """The groups in which some value has more than one l-th of the entries."""
+    """Return the groups in which some value has more than one l-th of the entries."""
     if not len(gid):
         return np.empty(0, dtype=np.int64)
     groups = Groups.of(gid, codes)
@@ -254,7 +263,8 @@ def find_undiverse_groups(gid: Ints, codes: Ints, l: int) -> Ints:  # noqa: E741
 
 
 def find_undiverse_value_groups(anatomy: Anatomy, gid: Ints, values: Sequence[CellText]) -> Ints:
-    """The same for the values of a table, compared by their codes: two ages of one bin are the
-    same.
+    """Return the groups that are not l-diverse by the codes of a table's values.
+
+    Two ages of one bin are the same.
     """
     return find_undiverse_groups(gid, codes_of(anatomy.sensitive_domain, values), anatomy.l)

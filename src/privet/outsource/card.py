@@ -1,6 +1,4 @@
-"""The card of an outsourced tree: for whoever wonders what it is, who sees what, and what it does
-not promise.
-"""
+"""Write the card of an outsourced tree: what it is, who sees what, and what it does not promise."""
 
 from __future__ import annotations
 
@@ -12,7 +10,10 @@ from privet.text import escape_invisible
 
 
 def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetails) -> str:
-    """The card as Markdown. It holds what the server knows anyway, and no row."""
+    """Write the card as Markdown.
+
+    It holds what the server knows anyway, and no row.
+    """
     anatomy: Anatomy = about["anatomy"]
     names = ", ".join(f"`{_escape_backticks(name)}`" for name in anatomy.identifying.names)
     changed = (

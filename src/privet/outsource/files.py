@@ -1,4 +1,6 @@
-"""The folder that an owner hands to a server: ``anatomy.json`` with its seal, ``it.parquet`` and
+"""Write and read the folder that an owner hands to a server.
+
+It holds ``anatomy.json`` with its seal, the identifier table ``it.parquet`` and the sensitive table
 ``st.parquet``.
 """
 
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
     import duckdb
 
 
-# Halves: the identifier table and the sensitive table of an outsourced table, as they are written
-# and read.
+# The two halves of an outsourced table.
 
 
 @dataclass(frozen=True, eq=False)
 class Identifiers:
-    """The identifier table: cells by column, in the order of ``Anatomy.columns``, and per row a
-    mark, a group and a sealed number.
+    """The identifier table: cells by column, and per row a mark, a group and a sealed number.
+
+    Columns are in the order of ``Anatomy.columns``.
     """
 
     cells: list[list[CellText]]
@@ -46,11 +48,11 @@ class Identifiers:
         return len(self.eseq)
 
     def row(self, position: int) -> list[CellText]:
-        """The cells of one row."""
+        """Return the cells of one row."""
         return [column[position] for column in self.cells]
 
     def frame(self, anatomy: Anatomy) -> Any:
-        """The cells as a data frame with the schema's names."""
+        """Return the cells as a data frame with the schema's names."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -75,7 +77,7 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """Both tables, with what is public about them, and the owner's seal on that."""
+    """Both tables, with what is public about them and the owner's seal on that."""
 
     anatomy: Anatomy
     identifiers: Identifiers
@@ -88,7 +90,7 @@ MAX_SEAL = 256
 
 
 def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
-    """Write the folder, as a whole or not at all."""
+    """Write the folder, atomically."""
     import duckdb
     import pandas as pd
 
@@ -150,8 +152,9 @@ def check_new_folder(folder: Path) -> None:
 
 
 def read_halves(folder: str | PathLike[str]) -> Halves:
-    """Read the folder as it is, in the order that it has. Looking for what is wrong with it is the
-    verifier's work.
+    """Read the folder as it is, in the order that it has.
+
+    Looking for what is wrong with it is the verifier's work.
     """
     import duckdb
 
@@ -190,7 +193,7 @@ def read_halves(folder: str | PathLike[str]) -> Halves:
 
 
 def read_seal(folder: Path) -> bytes:
-    """The owner's seal on the description."""
+    """Read the owner's seal on the description."""
     try:
         seal = (folder / SEAL).read_bytes()
     except OSError as error:
@@ -236,12 +239,12 @@ def _integers_of_column(column: Any) -> Any:
     return np.asarray(column, dtype=np.int64)
 
 
-# Files that only their owner may read, written as a whole or not at all.
+# Atomic writes of files that only their owner may read.
 
 
 @contextmanager
 def private_file(path: Path) -> Iterator[TextIO]:
-    """A text file of mode 0600, under its name only when everything is written."""
+    """Open a text file of mode 0600 that gets its name only when everything is written."""
     try:
         with atomic_file(path) as partial:
             handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

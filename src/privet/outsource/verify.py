@@ -1,10 +1,11 @@
-"""Verifying a split: that its groups are l-diverse and that nothing but the sealed numbers links
-its halves.
+"""Verify a split: its groups are l-diverse, and nothing but the sealed numbers links its halves.
 
 Without the key it looks at what a server would see. With the key it also joins the halves, and
 looks for what would give the true pairs away: the order of rows, or a column that is the sensitive
 one under another name. It finds carelessness. Whoever splits a table in order to betray it can hide
 the pairs in numbers that look random.
+
+:func:`attack_halves` attacks a split of your own, to see how much an adversary would learn.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ _ENOUGH = 20  # rows: among fewer, chance does that
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a verifier found. ``problems`` is empty where the split keeps what it promises;
-    ``remarks`` are for the owner to weigh.
+    """The result of a verification.
+
+    ``problems`` is empty where the split keeps what it promises; ``remarks`` are for the owner to
+    weigh.
     """
 
     rows: int
@@ -89,8 +92,9 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
 
 
 def open_true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[CellText]]:
-    """For each row of the identifier table, where its entry stands in the sensitive table, and its
-    value.
+    """Open the sequence number of each row, and return its sensitive entry.
+
+    This is where the entry stands in the sensitive table, and its value.
     """
     sealer = Sealer(ring, halves.anatomy.id)
     it, st = halves.identifiers, halves.values
@@ -98,23 +102,25 @@ def open_true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp
     by_group: dict[int, list[SequenceEntry]] = {}
     for seq, gid, value in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True):
         by_group.setdefault(gid, []).append((seq, value))
-    told = [
+    opened = [
         open_true_entry(sealer, eseq, place_of(gid, mark, cells, by_group.get(gid, ())))
         for eseq, cells, mark, gid in zip(
             it.eseq, zip(*it.cells, strict=True), it.pruning.tolist(), it.gid.tolist(), strict=True
         )
     ]
-    if len({seq for seq, _ in told}) < len(told):
+    if len({seq for seq, _ in opened}) < len(opened):
         raise SealError
-    return np.array([position[seq] for seq, _ in told], dtype=np.intp), [value for _, value in told]
+    return np.array([position[seq] for seq, _ in opened], dtype=np.intp), [
+        value for _, value in opened
+    ]
 
 
 def _find_structure_problems(it: Identifiers, st: Values) -> list[str]:
-    found = []
+    problems = []
     if len(set(it.eseq)) < len(it):
-        found.append("a sealed number stands twice in the identifier table")
+        problems.append("a sealed number stands twice in the identifier table")
     if len(np.unique(st.seq)) < len(st):
-        found.append("a sequence number stands twice in the sensitive table")
+        problems.append("a sequence number stands twice in the sensitive table")
     groups, rows = np.unique(it.gid, return_counts=True)
     entries = dict(
         zip(*(part.tolist() for part in np.unique(st.gid, return_counts=True)), strict=True)
@@ -125,11 +131,11 @@ def _find_structure_problems(it: Identifiers, st: Values) -> list[str]:
         if entries.get(gid, 0) < n
     ]
     if short:
-        found.append(
+        problems.append(
             f"{len(short)} groups have more rows than sensitive entries; the first is group "
             f"{short[0]}"
         )
-    return found
+    return problems
 
 
 def _find_repeated_people(anatomy: Anatomy, it: Identifiers) -> list[str]:
@@ -171,18 +177,18 @@ def _find_unequal_lengths(it: Identifiers) -> list[str]:
 
 def _find_order_problems(it: Identifiers, st: Values) -> list[str]:
     """Rows must stand in the order of random numbers, so that where they stand says nothing."""
-    found = []
+    problems = []
     if sorted(it.eseq) != it.eseq:
-        found.append(
+        problems.append(
             "the identifier table is not in the order of its sealed numbers: where a row stands "
             "could tell of its value"
         )
     if len(st) and (np.diff(st.seq) <= 0).any():
-        found.append(
+        problems.append(
             "the sensitive table is not in the order of its sequence numbers: where an entry "
             "stands could tell whose it is"
         )
-    return found
+    return problems
 
 
 def _verify_with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
@@ -228,8 +234,8 @@ def _verify_with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str
     remarks: list[str] = []
     guesses, determined = _find_giveaways(anatomy, it, _encode_values(anatomy, values))
     for name, share in guesses:
-        told = f"column {name!r} alone tells the sensitive value of {share:.0%} of the rows"
-        (problems if share >= _SAME and len(it) >= _ENOUGH else remarks).append(told)
+        remark = f"column {name!r} alone tells the sensitive value of {share:.0%} of the rows"
+        (problems if share >= _SAME and len(it) >= _ENOUGH else remarks).append(remark)
     remarks += [
         f"column {name!r} determines the sensitive value of {share:.0%} of the rows"
         for name, share in determined
@@ -295,15 +301,15 @@ def _ranks(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
     return np.asarray((ends - (counts - 1) / 2)[at], dtype=np.float64)
 
 
-# Attacking one's own split: the attack sees the two halves, the key only counts how often it is
-# right.
+# Attacking your own split: the attack sees the two halves; the key only counts its successes.
 
 
 def attack_halves(
     halves: Halves, ring: KeyRing, model: ModelName = "logistic", known: int = 0
 ) -> Score:
-    """Run the deFinetti attack on a split and score it. ``known``: so many people whose value the
-    adversary knows beforehand.
+    """Run the deFinetti attack on a split and score it.
+
+    ``known``: so many people whose value the adversary knows beforehand.
     """
     anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
     _, values = open_true_values(halves, ring)

@@ -1,5 +1,6 @@
-"""The few kinds of blocks that a card is made of, and how Markdown and HTML write them. All text is
-escaped here.
+"""Define the few kinds of blocks that a card is made of, and write them as Markdown or HTML.
+
+All text is escaped here.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Banner:
-    """What must not be overlooked. ``alarm`` where no promise is made."""
+    """A note that must not be overlooked. ``alarm`` is set where no promise is made."""
 
     text: str
     alarm: bool
@@ -42,7 +43,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table. The columns in ``numeric`` are set to the right."""
+    """A table. The columns in ``numeric`` are aligned to the right."""
 
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -53,19 +54,19 @@ CardBlock = Heading | Paragraph | Banner | Bullets | Grid
 
 
 def render_markdown(title: str, blocks: Sequence[CardBlock]) -> str:
-    """The blocks in GitHub's Markdown."""
+    """Render the blocks in GitHub's Markdown."""
     return (
         "\n\n".join([f"# {_escape_markdown(title)}", *map(_render_markdown_block, blocks)]) + "\n"
     )
 
 
 def render_html_page(title: str, blocks: Sequence[CardBlock]) -> str:
-    """The blocks as one page that needs no other file and runs nothing."""
+    """Render the blocks as one HTML page that needs no other file and runs nothing."""
     return wrap_html(title, "\n".join(map(render_html_block, blocks)))
 
 
 def wrap_html(title: str, body: str, style: str = "") -> str:
-    """A page around a body that is HTML already, with more rules of style where it needs them."""
+    """Wrap a body that is HTML already in a page, with more style rules where it needs them."""
     head = f"{_HEAD}<title>{escape_html(title)}</title>\n<style>{_STYLE}{style}</style>\n</head>"
     return f"{head}\n<body>\n<h1>{escape_html(title)}</h1>\n{body}\n</body>\n</html>\n"
 
@@ -87,7 +88,7 @@ def _render_markdown_block(block: CardBlock) -> str:
 
 
 def render_html_block(block: CardBlock) -> str:
-    """One block as HTML."""
+    """Render one block as HTML."""
     match block:
         case Heading(text):
             return f"<h2>{escape_html(text)}</h2>"
@@ -130,7 +131,7 @@ def _escape_markdown(text: str) -> str:
 
 
 def escape_html(text: str) -> str:
-    """Text that HTML shows as it is."""
+    """Escape text so that HTML shows it as it is."""
     return html.escape(escape_invisible(text), quote=True)
 
 

@@ -1,6 +1,4 @@
-"""The privacy card: what a data-protection officer wants to know about a model, from the model
-alone.
-"""
+"""Write the privacy card: what a data-protection officer wants to know, from the model alone."""
 
 from __future__ import annotations
 
@@ -40,12 +38,12 @@ _LOCAL = (
 
 
 def card_markdown(model: Model) -> str:
-    """The card in Markdown."""
+    """Write the card in Markdown."""
     return render_markdown(_make_card_title(model), _make_card_blocks(model))
 
 
 def card_html(model: Model) -> str:
-    """The card as one HTML page: no other file, no script, for screen, phone and paper."""
+    """Write the card as one HTML page: no other file, no script, for screen, phone and paper."""
     return render_html_page(_make_card_title(model), _make_card_blocks(model))
 
 

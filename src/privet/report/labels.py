@@ -1,4 +1,8 @@
-"""Branches, classes and counts in words, in the schema's own values."""
+"""Write branches, classes and counts as text, in the schema's own values.
+
+Also collapse a tree of scores (:func:`collapse_tree`), so that branches with the same answer are
+shown as one.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +18,15 @@ from privet.text import escape_invisible, shorten
 
 
 def attribute_at(schema: Schema, position: int) -> tuple[str, Attribute]:
-    """The name, fit to be shown, and the attribute at a position."""
+    """Return the name, fit to be shown, and the attribute at a position."""
     name = schema.names[position]
     return escape_invisible(name), schema.attributes[name]
 
 
 def list_branches(tree: Tree, node: int, *, limit: int | None = None) -> list[tuple[int, str]]:
-    """The children of a node, each with what its branch asks for, among the values that the tests
-    above leave possible.
+    """List the children of a node, each with the condition of its branch.
+
+    Conditions are written among the values that the tests above leave possible.
     """
     children = tree.children(node, possible_only=True)
     attribute = attribute_at(tree.schema, int(tree.cells.attribute[node]))[1]
@@ -40,8 +45,10 @@ def branch_text(
     limit: int | None = None,
     length: int | None = None,
 ) -> str:
-    """What a branch asks for: ``= red``, ``in {red, blue}``, ``!= grey``, ``< 35``, ``>= 50``, ``in
-    [35, 50)``, or several of them.
+    """Write the condition of a branch.
+
+    Examples: ``= red``, ``in {red, blue}``, ``!= grey``, ``< 35``, ``>= 50``, ``in [35, 50)``, or
+    several of them.
 
     Args:
         attribute: what is tested.
@@ -71,13 +78,14 @@ def branch_text(
 
 
 def class_labels(schema: Schema) -> list[str]:
-    """The classes, fit to be shown."""
+    """Return the classes, fit to be shown."""
     return [escape_invisible(label) for label in schema.label.labels]
 
 
 def count_text(count: float) -> str:
-    """A count as it was released: whole, or with two decimals. What is whole but for rounding is
-    shown as whole.
+    """Write a count as it was released: as an integer, or with two decimals.
+
+    A count that is an integer but for rounding is shown as one.
     """
     rounded = round(count, 2)
     if rounded.is_integer() and abs(rounded) < 1e15:
@@ -86,7 +94,7 @@ def count_text(count: float) -> str:
 
 
 def score_texts(tree: Tree, node: int) -> list[str]:
-    """The score of each class at a node, such as ``yes +0.31``."""
+    """Write the score of each class at a node, such as ``yes +0.31``."""
     return [
         f"{label} {score:+.2f}"
         for label, score in zip(class_labels(tree.schema), tree.counts[node].tolist(), strict=True)
@@ -94,7 +102,7 @@ def score_texts(tree: Tree, node: int) -> list[str]:
 
 
 def leaves_below(tree: Tree) -> npt.NDArray[np.int64]:
-    """How many leaves each node has under it; a leaf counts itself."""
+    """Count the leaves under each node; a leaf counts itself."""
     below = (tree.cells.attribute < 0).astype(np.int64)
     parents = tree.cells.parents
     for node in range(tree.n_nodes - 1, 0, -1):
@@ -133,11 +141,11 @@ def _describe_span(attribute: Numeric, first: int, last: int) -> str:
     return f">= {low}" if last == attribute.bins - 1 else f"in [{low}, {high})"
 
 
-# A tree of scores as people read it: what says the same is one branch.
+# A tree of scores as people read it: branches with the same answer become one.
 
 
 def collapse_tree(tree: Tree) -> Tree:
-    """A shorter tree that answers every point of the domain alike.
+    """Return a shorter tree that gives the same answer at every point of the domain.
 
     A subtree whose leaves all have the same scores becomes a leaf, siblings that are such leaves
     become one branch with the values of both, and branches that the tests above rule out are gone.

@@ -1,4 +1,4 @@
-"""A model as an ONNX graph of plain operators.
+"""Export a model as an ONNX graph of plain operators.
 
 Input ``codes`` is a float tensor with one column per attribute, as the schema encodes it; outputs
 are ``label`` (the index of the class) and ``probabilities``. All trees walk at once, one step per
@@ -50,8 +50,9 @@ class _Forest:
 
 
 def to_onnx(model: Model) -> onnx.ModelProto:
-    """The model as ONNX. A code that is not in the domain (negative, too large, NaN) is an unknown
-    one.
+    """Export the model as ONNX.
+
+    A code that is not in the domain (negative, too large, NaN) is an unknown one.
     """
     try:
         import onnx

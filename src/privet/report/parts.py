@@ -1,4 +1,4 @@
-"""The parts of a model, as its trees state them: decision trees, additive terms, constants."""
+"""Divide a model into decision trees, additive terms and constants, as its trees state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Parts:
 
     @classmethod
     def of(cls, model: Model) -> Parts:
-        """The parts of a model."""
+        """Return the parts of a model."""
         return cls(
             tuple(tree for tree in model.trees if tree.kind not in ("term", "constant")),
             tuple(tree for tree in model.trees if tree.kind == "term"),
@@ -30,8 +30,9 @@ class Parts:
         )
 
     def titles(self) -> list[tuple[Tree, str]]:
-        """All parts, each with a title that is fit to be shown: trees first, then terms, then
-        constants.
+        """Return all parts, each with a title fit to be shown.
+
+        Trees come first, then terms, then constants.
         """
         trees = [
             (tree, f"tree {number} of {len(self.trees)}")
@@ -45,12 +46,13 @@ class Parts:
 
 
 def says_classes(tree: Tree) -> bool:
-    """Whether every node of a tree of scores says one class."""
+    """Return whether every node of a tree of scores names one class."""
     return tree.kind in ("drawn", "calibrated")
 
 
 def vote(tree: Tree) -> float | None:
-    """What a drawn tree adds to the class that it says, and to no other; None for any other
-    tree.
+    """Return what a drawn tree adds to the class that it names; None for any other tree.
+
+    A drawn tree adds nothing to other classes.
     """
     return float(tree.counts[0].max()) if tree.kind == "drawn" else None

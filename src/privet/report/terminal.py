@@ -1,4 +1,4 @@
-"""A model for the terminal: its trees, what their leaves say, and the promise under them."""
+"""Show a model in the terminal: its trees, what their leaves say, and the guarantee under them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def model_view(
     max_values: int = 6,
     whole: bool = False,
 ) -> Group:
-    """What ``privet show`` prints.
+    """Return what ``privet show`` prints.
 
     Args:
         model: what to show.

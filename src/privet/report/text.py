@@ -1,4 +1,4 @@
-"""A tree as text: indented in scikit-learn's style, and as a Graphviz graph."""
+"""Write a tree as text: indented in scikit-learn's style, or as a Graphviz graph."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def tree_text(
     scores: bool = False,
     whole: bool = False,
 ) -> str:
-    """The tree as indented lines, like scikit-learn's ``export_text``, in the schema's own values.
+    """Write the tree as indented lines, like scikit-learn's ``export_text``.
+
+    Values are the schema's own.
 
     Args:
         tree: what to show.
@@ -84,7 +86,7 @@ def tree_dot(
     whole: bool = False,
     caption: str = "",
 ) -> str:
-    """The tree in Graphviz's DOT language: ``dot -Tsvg`` draws it.
+    """Write the tree in Graphviz's DOT language: ``dot -Tsvg`` draws it.
 
     Args:
         tree: what to draw.

@@ -1,4 +1,4 @@
-"""Epsilon in plain words, for the privacy card."""
+"""Explain epsilon in plain words, for the privacy card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LISTED = 40
 def explain_promise(
     privacy: PrivacyStatement, released: str = "model", *, public_size: bool = False
 ) -> list[CardBlock]:
-    """What the promised epsilon lets somebody learn, with two worked examples.
+    """Explain what the promised epsilon lets somebody learn, with two worked examples.
 
     Where the number of rows is public, whoever is not in the table has somebody else in their
     place: one taken out and one put in.
@@ -78,15 +78,16 @@ def explain_promise(
 
 
 def bound_posterior(prior: float, epsilon: float) -> tuple[float, float]:
-    """The least and the greatest probability that Bayes' rule allows after odds change by a factor
-    of e^epsilon at most.
+    """Return the least and the greatest probability after odds change by at most e^epsilon.
+
+    By Bayes' rule.
     """
     shrink = math.exp(-epsilon)
     return prior * shrink / (prior * shrink + 1 - prior), prior / (prior + (1 - prior) * shrink)
 
 
 def format_factor(epsilon: float) -> str:
-    """e^epsilon, rounded up: a promise must not be rounded in its own favour."""
+    """Format e^epsilon, rounded up: a promise must not be rounded in its own favour."""
     if epsilon > 13:
         return f"10^{math.ceil(epsilon / math.log(10))}"
     digits = 3 if epsilon < 2 else 1 if epsilon < 5 else 0
@@ -94,7 +95,7 @@ def format_factor(epsilon: float) -> str:
 
 
 def list_charges(privacy: PrivacyStatement) -> list[CardBlock]:
-    """Everything that was paid for, and the sums."""
+    """List everything that was paid for, and the sums."""
     text = (
         "Each question to the table is paid for with privacy, and the amounts add up. These were "
         "asked:"

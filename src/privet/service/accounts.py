@@ -1,5 +1,6 @@
-"""Who may ask about what: data sets, analysts, tokens and grants, in one SQLite file that only its
-owner can read.
+"""Keep who may ask about what: data sets, analysts, tokens and grants.
+
+They are in one SQLite file that only its owner can read.
 
 A token is shown once and stored as its SHA-256: it has 256 random bits, so a slow hash would add
 nothing. Every request reads this file, so a token that is revoked ends at once.
@@ -37,8 +38,9 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class RegisteredDataset:
-    """A registered table. ``place`` is where the rows are, for :func:`privet.open_table`; it may
-    hold a password.
+    """A registered table.
+
+    ``place`` is where the rows are, for :func:`privet.open_table`; it may hold a password.
     """
 
     id: int
@@ -53,9 +55,7 @@ class RegisteredDataset:
 
 @dataclass(frozen=True)
 class Grant:
-    """That an analyst may ask about a data set, until ``expires`` (ISO time in UTC; empty: no
-    end).
-    """
+    """An analyst may ask about a data set, until ``expires`` (ISO time in UTC; empty: no end)."""
 
     analyst: str
     dataset: str
@@ -78,7 +78,7 @@ class Accounts:
 
     @classmethod
     def make(cls, path: str | PathLike[str]) -> tuple[Accounts, str]:
-        """New accounts, and the owner's token."""
+        """Make new accounts, and return them with the owner's token."""
         accounts = cls(path)
         os.close(os.open(accounts.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         token = _new_token()
@@ -112,8 +112,9 @@ class Accounts:
             )
 
     def remove_dataset(self, name: str) -> None:
-        """No longer answer questions about a data set, and forget its grants. What was spent on it
-        stays in the ledger.
+        """Stop answering queries about a data set, and forget its grants.
+
+        What was spent on it stays in the ledger.
         """
         with self._opened() as connection:
             connection.execute("DELETE FROM grants WHERE dataset = ?", (name,))
@@ -123,7 +124,7 @@ class Accounts:
                 )
 
     def dataset(self, name: str) -> RegisteredDataset:
-        """The registered table of this name."""
+        """Return the registered table of this name."""
         with self._opened() as connection:
             row = connection.execute(
                 "SELECT id, name, place, schema, added FROM datasets WHERE name = ?", (name,)
@@ -135,7 +136,7 @@ class Accounts:
             return _dataset_of_row(row)
 
     def datasets(self) -> list[RegisteredDataset]:
-        """All registered tables, by name."""
+        """Return all registered tables, by name."""
         with self._opened() as connection:
             rows = connection.execute(
                 "SELECT id, name, place, schema, added FROM datasets ORDER BY name"
@@ -145,7 +146,10 @@ class Accounts:
     # -- analysts ----------------------------------------------------------------------------------
 
     def add_analyst(self, name: str) -> str:
-        """Register an analyst; their token, which is not stored and cannot be shown again."""
+        """Register an analyst, and return their token.
+
+        The token is not stored and cannot be shown again.
+        """
         check_name("analyst", name)
         token = _new_token()
         with self._opened() as connection:
@@ -161,7 +165,7 @@ class Accounts:
         return token
 
     def new_token(self, name: str) -> str:
-        """Another token for an analyst; the one before ends at once."""
+        """Make another token for an analyst; the one before ends at once."""
         token = _new_token()
         with self._opened() as connection:
             self._check_analyst(connection, name)
@@ -171,12 +175,12 @@ class Accounts:
         return token
 
     def analysts(self) -> list[str]:
-        """The names of all analysts."""
+        """Return the names of all analysts."""
         with self._opened() as connection:
             return [row[0] for row in connection.execute("SELECT name FROM analysts ORDER BY name")]
 
     def analyst_of(self, token: str) -> str:
-        """Whose token this is."""
+        """Return whose token this is."""
         with self._opened() as connection:
             row = connection.execute(
                 "SELECT name FROM analysts WHERE token = ?", (hash_token(token),)
@@ -186,12 +190,13 @@ class Accounts:
         return str(row[0])
 
     def is_owner(self, token: str) -> bool:
-        """Whether this is the owner's token."""
+        """Return whether this is the owner's token."""
         return self.holds(hash_token(token), None)
 
     def holds(self, digest: str, analyst: str | None) -> bool:
-        """Whether the token with this SHA-256 is the analyst's, or the owner's (None), as of
-        now.
+        """Return whether the token with this SHA-256 is valid now.
+
+        It must be the analyst's, or the owner's (None).
         """
         with self._opened() as connection:
             if analyst is None:
@@ -203,7 +208,7 @@ class Accounts:
             return any(secrets.compare_digest(row[0], digest) for row in rows)
 
     def new_owner_token(self) -> str:
-        """Another token for the owner; the one before ends at once."""
+        """Make another token for the owner; the one before ends at once."""
         token = _new_token()
         with self._opened() as connection:
             connection.execute("UPDATE owner SET token = ?", (hash_token(token),))
@@ -234,8 +239,9 @@ class Accounts:
             )
 
     def revoke(self, analyst: str, dataset: str | None = None) -> list[str]:
-        """Take back a grant, or all of an analyst and their token; the data sets concerned. Acts at
-        once.
+        """Take back a grant, or all grants of an analyst and their token, at once.
+
+        Returns the data sets concerned.
         """
         with self._opened() as connection:
             self._check_analyst(connection, analyst)
@@ -260,7 +266,7 @@ class Accounts:
         return [row[0] for row in rows]
 
     def grants(self, analyst: str | None = None) -> list[Grant]:
-        """The grants, of one analyst or of all, expired ones too."""
+        """Return the grants, of one analyst or of all, expired ones too."""
         with self._opened() as connection:
             rows = connection.execute(
                 (
@@ -272,7 +278,10 @@ class Accounts:
         return [Grant(*row) for row in rows]
 
     def granted(self, analyst: str, dataset: str) -> Grant:
-        """The grant of an analyst on a data set; one error for all reasons why there is none."""
+        """Return the grant of an analyst on a data set, or raise.
+
+        There is one error for all reasons why there is none.
+        """
         for grant in self.grants(analyst):
             if grant.dataset == dataset and not grant.over:
                 return grant
@@ -335,7 +344,7 @@ def _new_token() -> str:
 
 
 def hash_token(token: str) -> str:
-    """The SHA-256 of a token, as it is stored."""
+    """Return the SHA-256 of a token, as it is stored."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 

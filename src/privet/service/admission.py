@@ -1,4 +1,4 @@
-"""Admission: whose token this is, and whether they have to wait."""
+"""Admit requests: find out whose token it is, and whether they have to wait."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class AdmissionLimits(Protocol):
 
 
 class Admission:
-    """Lets in whoever has a token. Strangers, and people in a hurry, have to wait."""
+    """Let in whoever has a token.
+
+    Strangers, and people who ask too often, have to wait.
+    """
 
     def __init__(self, accounts: Accounts, limits: AdmissionLimits) -> None:
         self._accounts = accounts
@@ -30,7 +33,7 @@ class Admission:
         self._strangers = Rates(limits.strangers, max(20, 4 * limits.strangers))
 
     def admit(self, token: str | None, address: str) -> str:
-        """Whose token it is."""
+        """Return whose token it is."""
         if not token:
             self._strangers.take(address)
             raise Unauthorised("send your token: Authorization: Bearer <token>")

@@ -1,5 +1,6 @@
-"""The routes. Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for
-people.
+"""Define the routes.
+
+Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for people.
 """
 
 # No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
@@ -80,22 +81,25 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(home: ServiceState, limits: Limits | None = None) -> FastAPI:
-    """The service of a curator's home. A ledger that does not verify is not served."""
-    found = verify(home.ledger, home.witness)
-    if found:
+def create_app(state: ServiceState, limits: Limits | None = None) -> FastAPI:
+    """Make the service of a curator's folder.
+
+    A ledger that does not verify is not served.
+    """
+    damage = verify(state.ledger, state.witness)
+    if damage:
         raise LedgerError(
             "the ledger is not what it was, so nothing is served:\n"
-            + "\n".join(f"  - {one}" for one in found)
+            + "\n".join(f"  - {one}" for one in damage)
         )
-    desk = RequestHandlers(home, limits)
+    handlers = RequestHandlers(state, limits)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
-        tidy = asyncio.create_task(_tidy(desk))
+        tidy = asyncio.create_task(_tidy(handlers))
         yield
         tidy.cancel()
-        await run_in_threadpool(desk.close)
+        await run_in_threadpool(handlers.close)
 
     app = FastAPI(
         title="Privet curator",
@@ -112,11 +116,11 @@ def create_app(home: ServiceState, limits: Limits | None = None) -> FastAPI:
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
     )
-    app.state.desk = desk
+    app.state.handlers = handlers
     problems.install(app)
-    app.include_router(_routes(desk))
-    app.include_router(page.routes(desk))
-    app.add_middleware(AuthenticationMiddleware, desk=desk)
+    app.include_router(_routes(handlers))
+    app.include_router(page.routes(handlers))
+    app.add_middleware(AuthenticationMiddleware, handlers=handlers)
     return app
 
 
@@ -129,13 +133,13 @@ class _Page(BaseModel):
     limit: int = Field(100, ge=1, le=1000)
 
 
-async def _tidy(desk: RequestHandlers) -> None:
+async def _tidy(handlers: RequestHandlers) -> None:
     while True:
         await asyncio.sleep(10)
-        desk.snapshots.tidy()
+        handlers.snapshots.tidy()
 
 
-def _routes(desk: RequestHandlers) -> APIRouter:
+def _routes(handlers: RequestHandlers) -> APIRouter:
     router = APIRouter(
         prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
     )
@@ -146,17 +150,17 @@ def _routes(desk: RequestHandlers) -> APIRouter:
     Analyst = Annotated[str, Depends(analyst)]  # noqa: N806 - a type
 
     async def granted(name: str, analyst: Analyst) -> RegisteredDataset:
-        return await run_in_threadpool(desk.granted, analyst, name)
+        return await run_in_threadpool(handlers.granted, analyst, name)
 
     Granted = Annotated[RegisteredDataset, Depends(granted)]  # noqa: N806 - a type
 
     @router.get("/datasets", summary="Your data sets, and what is left")
     async def list_datasets(analyst: Analyst) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.list_datasets, analyst))
+        return JSONResponse(await run_in_threadpool(handlers.list_datasets, analyst))
 
     @router.get("/datasets/{name}", summary="What is public about a data set, and what is left")
     async def describe(analyst: Analyst, dataset: Granted) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.describe, analyst, dataset))
+        return JSONResponse(await run_in_threadpool(handlers.describe, analyst, dataset))
 
     @router.get("/datasets/{name}/history", summary="What you asked, with receipts")
     async def history(
@@ -164,8 +168,10 @@ def _routes(desk: RequestHandlers) -> APIRouter:
         dataset: Granted,
         wanted: Annotated[_Page, Query()],
     ) -> JSONResponse:
-        told = await run_in_threadpool(desk.history, analyst, dataset, wanted.after, wanted.limit)
-        return JSONResponse(told)
+        charges = await run_in_threadpool(
+            handlers.history, analyst, dataset, wanted.after, wanted.limit
+        )
+        return JSONResponse(charges)
 
     @router.post(
         "/datasets/{name}/preview",
@@ -175,11 +181,11 @@ def _routes(desk: RequestHandlers) -> APIRouter:
     async def preview(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
         plan = await _read_json(request)
         requests.PLAN.check(plan, "body")
-        return JSONResponse(await run_in_threadpool(desk.preview, analyst, dataset, plan))
+        return JSONResponse(await run_in_threadpool(handlers.preview, analyst, dataset, plan))
 
     @router.get("/datasets/{name}/reservations", summary="What you have set aside")
     async def list_reservations(analyst: Analyst, dataset: Granted) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.list_reservations, analyst, dataset))
+        return JSONResponse(await run_in_threadpool(handlers.list_reservations, analyst, dataset))
 
     @router.post(
         "/datasets/{name}/reservations",
@@ -190,7 +196,7 @@ def _routes(desk: RequestHandlers) -> APIRouter:
     async def reserve(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
         body = await _read_json(request)
         requests.RESERVE.check(body, "body")
-        return JSONResponse(await run_in_threadpool(desk.reserve, analyst, dataset, body), 201)
+        return JSONResponse(await run_in_threadpool(handlers.reserve, analyst, dataset, body), 201)
 
     @router.post(
         "/datasets/{name}/reservations/{key}/close",
@@ -203,7 +209,7 @@ def _routes(desk: RequestHandlers) -> APIRouter:
         body = await _read_json(request)
         requests.CLOSE.check(body, "body")
         return JSONResponse(
-            await run_in_threadpool(desk.close_reservation, analyst, dataset, key, body)
+            await run_in_threadpool(handlers.close_reservation, analyst, dataset, key, body)
         )
 
     @router.post(
@@ -212,7 +218,7 @@ def _routes(desk: RequestHandlers) -> APIRouter:
         summary="Begin a snapshot: questions that see the same rows",
     )
     async def begin_snapshot(analyst: Analyst, dataset: Granted) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.begin_snapshot, analyst, dataset), 201)
+        return JSONResponse(await run_in_threadpool(handlers.begin_snapshot, analyst, dataset), 201)
 
     @router.delete(
         "/datasets/{name}/snapshots/{snapshot}",
@@ -221,7 +227,7 @@ def _routes(desk: RequestHandlers) -> APIRouter:
         summary="End a snapshot",
     )
     async def end_snapshot(analyst: Analyst, dataset: Granted, snapshot: str) -> Response:
-        desk.snapshots.end(desk.snapshots.get(snapshot, analyst, dataset.id))
+        handlers.snapshots.end(handlers.snapshots.get(snapshot, analyst, dataset.id))
         return Response(status_code=204)
 
     for operation, shape in requests.BODIES.items():
@@ -231,7 +237,7 @@ def _routes(desk: RequestHandlers) -> APIRouter:
             name=operation,
             responses=_ANSWER,
             openapi_extra=_describe_body(shape),
-        )(_make_question_route(desk, operation, Analyst, Granted))
+        )(_make_question_route(handlers, operation, Analyst, Granted))
     return router
 
 
@@ -253,7 +259,7 @@ def _describe_body(shape: Shape) -> dict[str, Any]:
 
 
 def _make_question_route(
-    desk: RequestHandlers, operation: str, analyst_type: Any, granted_type: Any
+    handlers: RequestHandlers, operation: str, analyst_type: Any, granted_type: Any
 ) -> Any:
     """The route of one query."""
 
@@ -286,11 +292,13 @@ def _make_question_route(
         body = await _read_json(request)
         await run_in_threadpool(requests.check_body, operation, body)
         try:
-            asked_for = desk.request(analyst, dataset, operation, body, written, key, privet_schema)
-            reply = await asyncio.wrap_future(await run_in_threadpool(desk.ask, asked_for))
+            asked_for = handlers.request(
+                analyst, dataset, operation, body, written, key, privet_schema
+            )
+            reply = await asyncio.wrap_future(await run_in_threadpool(handlers.ask, asked_for))
         finally:
             taken = time.monotonic() - begun
-            await asyncio.sleep(round_up_delay(taken, desk.limits.first_step) - taken)
+            await asyncio.sleep(round_up_delay(taken, handlers.limits.first_step) - taken)
         content = b'{"answer":%b,"receipt":"%b"}' % (reply.answer, str(reply.receipt).encode())
         headers = {"Privet-Replayed": "true"} if reply.replayed else {}
         return Response(content, 200, headers, media_type="application/json")

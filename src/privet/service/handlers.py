@@ -1,4 +1,4 @@
-"""The desk where analysts are served: who asks, whether they may, charge once, answer once, record.
+"""Handle analysts' requests: admit, check the grant, charge once, answer once, record.
 
 A question is charged under the key of its request, and its answer is recorded before it leaves. So
 a request that is sent again gets the recorded answer; where the service died between charge and
@@ -74,13 +74,13 @@ class Request:
 
 
 class RequestHandlers:
-    """All that the service does, without HTTP."""
+    """Handle every request of an analyst, without HTTP."""
 
-    def __init__(self, home: ServiceState, limits: Limits | None = None) -> None:
-        self.home, self.limits = home, limits or Limits()
+    def __init__(self, state: ServiceState, limits: Limits | None = None) -> None:
+        self.state, self.limits = state, limits or Limits()
         self.snapshots = Snapshots(self.limits)
-        self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="desk")
-        self._admission = Admission(home.accounts, self.limits)
+        self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="handlers")
+        self._admission = Admission(state.accounts, self.limits)
         self._tables: dict[int, tuple[Table, CountSource]] = {}
         self._opening: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -88,32 +88,35 @@ class RequestHandlers:
         self._recorded_bytes: dict[str, int] = {}
 
     def close(self) -> None:
-        """End all snapshots, after what is under way."""
+        """End all snapshots, after the requests that are under way."""
         self.snapshots.end_all()
         self._workers.shutdown(wait=True)
 
     # -- who ---------------------------------------------------------------------------------------
 
     def admit(self, token: str | None, address: str) -> str:
-        """The analyst of a token. Strangers, and analysts in a hurry, have to wait."""
+        """Return the analyst of a token.
+
+        Strangers, and analysts who ask too often, have to wait.
+        """
         return self._admission.admit(token, address)
 
     def granted(self, analyst: str, name: str) -> RegisteredDataset:
-        """A data set that is granted to the analyst."""
-        self.home.accounts.granted(analyst, name)
+        """Return a data set that is granted to the analyst."""
+        self.state.accounts.granted(analyst, name)
         try:
-            return self.home.accounts.dataset(name)
+            return self.state.accounts.dataset(name)
         except ParameterError:
             raise AccessError(f"no data set {name!r} is granted to you") from None
 
     # -- what is free ------------------------------------------------------------------------------
 
     def list_datasets(self, analyst: str) -> Json:
-        """The data sets of an analyst."""
-        names = {dataset.name for dataset in self.home.accounts.datasets()}
+        """List the data sets of an analyst."""
+        names = {dataset.name for dataset in self.state.accounts.datasets()}
         grants = [
             grant
-            for grant in self.home.accounts.grants(analyst)
+            for grant in self.state.accounts.grants(analyst)
             if not grant.over and grant.dataset in names
         ]
         return {
@@ -125,16 +128,16 @@ class RequestHandlers:
         }
 
     def describe(self, analyst: str, dataset: RegisteredDataset) -> Json:
-        """What is public about a data set, and what is left."""
-        grant = self.home.accounts.granted(analyst, dataset.name)
+        """Describe what is public about a data set, and what is left."""
+        grant = self.state.accounts.granted(analyst, dataset.name)
         schema = dataset.schema
         return {
             "name": dataset.name,
             "schema": schema.to_json(),
             "fingerprint": schema.fingerprint,
-            "account": account_digest(self.home.ledger.identity, dataset.name),
+            "account": account_digest(self.state.ledger.identity, dataset.name),
             **self._describe_budget(dataset.name, analyst, grant.expires),
-            "spent": cost_to(self.home.ledger.spent(dataset.name, analyst)),
+            "spent": cost_to(self.state.ledger.spent(dataset.name, analyst)),
             "private": not schema.from_data,
             "reason": "the schema was read off the data" if schema.from_data else "",
             "reservations": True,
@@ -142,7 +145,7 @@ class RequestHandlers:
         }
 
     def _describe_budget(self, dataset: str, analyst: str, expires: str) -> Json:
-        ledger = self.home.ledger
+        ledger = self.state.ledger
         cap = ledger.cap(dataset, analyst) or ledger.cap(dataset) or Budget(0)
         return {
             "unit": cap.unit,
@@ -152,35 +155,35 @@ class RequestHandlers:
         }
 
     def left(self, dataset: str, analyst: str) -> Fraction:
-        """What an analyst can still spend."""
-        return left(self.home.ledger, dataset, analyst)
+        """Return what an analyst can still spend."""
+        return left(self.state.ledger, dataset, analyst)
 
     def history(self, analyst: str, dataset: RegisteredDataset, after: int, limit: int) -> Json:
-        """The analyst's own charges, oldest first."""
-        ledger = self.home.ledger
+        """Return the analyst's own charges, oldest first."""
+        ledger = self.state.ledger
         entries = [entry for entry in ledger.entries(dataset.name, analyst) if entry.number > after]
         unanswered = ledger.unanswered()
-        told = []
+        charges = []
         for entry in entries[:limit]:
             answer = ledger.answer(entry.number)
-            told.append(
+            charges.append(
                 {
                     **entry_to(entry),
                     "answered": entry.number not in unanswered,
                     "receipt": str(Receipt.of(ledger.identity, entry, answer)),
                 }
             )
-        return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
+        return {"entries": charges, "next": charges[-1]["number"] if len(entries) > limit else None}
 
     def preview(self, analyst: str, dataset: RegisteredDataset, plan: Json) -> Json:
-        """What a plan would cost. Charges nothing."""
+        """Return what a plan would cost, without charging anything."""
         cost, rows = requests.parse_planned(plan), requests.rows_of(plan)
         if rows.part is None:
             promised = cost.promised(dataset.schema)
             if rows.reservation:
                 there = self._reservation(analyst, dataset, rows.reservation)
                 return preview_cost(there.left, there.unit, promised).to_json()
-            cap = self.home.ledger.cap(dataset.name) or Budget(0)
+            cap = self.state.ledger.cap(dataset.name) or Budget(0)
             remaining = self.left(dataset.name, analyst)
             return preview_cost(remaining, cap.unit, promised).to_json()
         snapshot = self._snapshot_of(analyst, dataset, rows.snapshot)
@@ -203,23 +206,23 @@ class RequestHandlers:
         self._reservation(analyst, dataset, key)
         model = body.get("model") or ""
         return _reservation_to(
-            self.home.ledger.close_reservation(analyst, key, why=body["why"], model=model)
+            self.state.ledger.close_reservation(analyst, key, why=body["why"], model=model)
         )
 
     def list_reservations(self, analyst: str, dataset: RegisteredDataset) -> Json:
-        """The reservations of the analyst, newest last."""
-        self.home.ledger.expire()  # those that nobody used are told as what they are
-        listed = self.home.ledger.reservations(dataset.name, analyst)
+        """List the reservations of the analyst, newest last."""
+        self.state.ledger.expire()  # those that nobody used are told as what they are
+        listed = self.state.ledger.reservations(dataset.name, analyst)
         return {"reservations": [_reservation_to(one) for one in listed[-1000:]]}
 
     def _reservation(self, analyst: str, dataset: RegisteredDataset, key: str) -> Reservation:
-        there = self.home.ledger.reservation(analyst, key)
+        there = self.state.ledger.reservation(analyst, key)
         if there is None or there.dataset != dataset.name:
             raise ReservationClosed(f"you have no reservation {key!r} on this data set")
         return there
 
     def begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Json:
-        """A snapshot for several questions."""
+        """Begin a snapshot for several queries."""
         table, _ = self._reached(dataset)
         try:
             snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
@@ -239,8 +242,9 @@ class RequestHandlers:
         key: str,
         schema: str | None,
     ) -> Request:
-        """A question as it came. The digest holds everything that its cost and meaning depend
-        on.
+        """Make a request of a query as it came.
+
+        The digest holds everything that its cost and meaning depend on.
         """
         if schema is not None and schema != dataset.schema.fingerprint:
             raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
@@ -282,9 +286,9 @@ class RequestHandlers:
                 )
             return self._workers.submit(self._answer, request, None)
         # also when the snapshot has ended since
-        replay = replay_answer(self._keyed(self.home.ledger, request))
+        replay = replay_answer(self._keyed(self.state.ledger, request))
         if replay is not None:
-            return self._workers.submit(lambda: self._reply(self.home.ledger, replay))
+            return self._workers.submit(lambda: self._reply(self.state.ledger, replay))
         snapshot = self._snapshot_of(request.analyst, request.dataset, rows.snapshot)
         return snapshot.run(lambda: self._answer(request, snapshot))
 
@@ -300,9 +304,9 @@ class RequestHandlers:
     def _answer_once(self, request: Request, snapshot: Snapshot | None) -> Reply:
         """Answer a query for its charge, now or when it was sent before."""
         rows, part = requests.rows_of(request.body), None
-        book: Ledger = self.home.ledger
+        book: Ledger = self.state.ledger
         if snapshot is not None and rows.part is not None:
-            if self.home.ledger.charged(request.analyst, request.key) is not None:
+            if self.state.ledger.charged(request.analyst, request.key) is not None:
                 raise KeyReused(
                     f"the key {request.key!r} belongs to another request; use a new key"
                 )
@@ -363,10 +367,10 @@ class RequestHandlers:
             curator = curator.within(requests.rows_of(request.body).reservation)
         if request.operation == "divide":
             assert snapshot is not None
-            told = self._divide(snapshot, curator, keyed, request.body, groups)
+            answer = self._divide(snapshot, curator, keyed, request.body, groups)
         else:
-            told = self._ask(curator, request)
-        return _encode_json(told)
+            answer = self._ask(curator, request)
+        return _encode_json(answer)
 
     def _ask(self, curator: Curator, request: Request) -> Json:
         body = request.body
@@ -407,7 +411,7 @@ class RequestHandlers:
         """The ledger as this request sees it. That of a group of people lives in memory, and ends
         with its snapshot: no witness needs to know.
         """
-        seen = self._seen if book is self.home.ledger else _ignore_entry
+        seen = self._seen if book is self.state.ledger else _ignore_entry
         return KeyedLedger(book, request.analyst, request.key, request.digest, seen)
 
     @staticmethod
@@ -416,7 +420,7 @@ class RequestHandlers:
         return Reply(kept.answer, receipt, kept.replayed)
 
     def _seen(self, entry: Entry) -> None:
-        self.home.witness.note(self.home.ledger, entry)
+        self.state.witness.note(self.state.ledger, entry)
 
     # -- tables ------------------------------------------------------------------------------------
 
@@ -459,13 +463,13 @@ class RequestHandlers:
 
     def _curator(self, analyst: str, dataset: RegisteredDataset, source: CountSource) -> Curator:
         return Curator.over(
-            source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst
+            source, dataset.schema, ledger=self.state.ledger, dataset=dataset.name, analyst=analyst
         )
 
     def _check_room(self, analyst: str) -> None:
         """Answers are kept for ever, so that they are kept is bounded."""
         if analyst not in self._recorded_bytes:
-            self._recorded_bytes[analyst] = self.home.ledger.recorded(analyst)
+            self._recorded_bytes[analyst] = self.state.ledger.recorded(analyst)
         if self._recorded_bytes[analyst] > self.limits.recorded:
             raise TooMany(
                 (

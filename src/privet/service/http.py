@@ -1,8 +1,11 @@
-"""The door: who comes in is known before anything they send is read.
+"""Authenticate, read and answer HTTP requests, the same way for every server of ours.
 
-A stranger is turned away by the headers alone. An analyst may have a few requests under way at
-once, and what they send is read within a time and a size. So nobody can fill the memory or keep the
-others waiting.
+:class:`AuthenticationMiddleware` authenticates a request before its body is read: a stranger is
+turned away by the headers alone. An analyst may have a few requests under way at once, and each
+must arrive within a time and a size. So nobody can fill the memory or keep the others waiting.
+
+Beside it are strict JSON bodies (:class:`JsonRoute`), listening with Uvicorn (:func:`listen`), and
+what browsers are asked and told: where a form came from, the session's cookie, security headers.
 """
 
 from __future__ import annotations
@@ -37,8 +40,10 @@ _FORM = 1 << 16  # bytes of a form of the page
 
 
 class BodyLimits(Protocol):
-    """Bytes of a request, requests of one person that may be under way at once, and seconds in
-    which one must have arrived.
+    """Limits of a request.
+
+    Bytes of its body, requests of one person that may be under way at once, and seconds in which
+    one must have arrived.
     """
 
     @property
@@ -50,24 +55,27 @@ class BodyLimits(Protocol):
 
 
 class Guarded(Protocol):
-    """What a door stands in front of."""
+    """What the middleware protects: it admits requests, and has limits."""
 
     @property
     def limits(self) -> BodyLimits: ...
 
     def admit(self, token: str | None, address: str) -> str:
-        """Whose token it is, or an error."""
+        """Return whose token it is, or raise."""
         ...
 
 
 class AuthenticationMiddleware:
-    """ASGI middleware in front of all routes."""
+    """ASGI middleware that authenticates a request before reading its body.
 
-    def __init__(self, app: ASGIApp, desk: Guarded) -> None:
-        self._app, self._desk = app, desk
+    It stands in front of all routes.
+    """
+
+    def __init__(self, app: ASGIApp, handlers: Guarded) -> None:
+        self._app, self._handlers = app, handlers
         self._inside: Counter[str] = Counter()
         # Threads of its own: slow questions must not keep others from coming in.
-        self._guards = ThreadPoolExecutor(4, thread_name_prefix="door")
+        self._guards = ThreadPoolExecutor(4, thread_name_prefix="authentication")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -79,7 +87,7 @@ class AuthenticationMiddleware:
         send = _forbid_caching(send)
         try:
             analyst = await asyncio.wrap_future(self._guards.submit(self._admit, scope))
-            if self._inside[analyst] >= self._desk.limits.at_once_each:
+            if self._inside[analyst] >= self._handlers.limits.at_once_each:
                 raise TooMany(
                     f"you have {self._inside[analyst]} requests under way, which is all that is "
                     "allowed; wait for one"
@@ -90,7 +98,7 @@ class AuthenticationMiddleware:
         scope.setdefault("state", {})["analyst"] = analyst
         self._inside[analyst] += 1
         try:
-            await self._read_and_forward(scope, receive, send, self._desk.limits.body)
+            await self._read_and_forward(scope, receive, send, self._handlers.limits.body)
         finally:
             self._inside[analyst] -= 1
             if not self._inside[analyst]:
@@ -98,9 +106,9 @@ class AuthenticationMiddleware:
 
     def _admit(self, scope: Scope) -> str:
         sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
-        found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", sent, re.IGNORECASE)
+        match = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", sent, re.IGNORECASE)
         address = scope["client"][0] if scope.get("client") else ""
-        return self._desk.admit(found[1] if found else None, address)
+        return self._handlers.admit(match[1] if match else None, address)
 
     async def _read_and_forward(
         self, scope: Scope, receive: Receive, send: Send, largest: int
@@ -113,10 +121,10 @@ class AuthenticationMiddleware:
             await _too_large_response(largest)(scope, receive, send)
             return
         try:
-            async with asyncio.timeout(self._desk.limits.patience):
+            async with asyncio.timeout(self._handlers.limits.patience):
                 body = await _receive_body(receive, largest)
         except TimeoutError:
-            detail = f"the request did not arrive within {self._desk.limits.patience:g} seconds"
+            detail = f"the request did not arrive within {self._handlers.limits.patience:g} seconds"
             await make_problem("too-slow", "The request is too slow", 408, detail)(
                 scope, receive, send
             )
@@ -164,8 +172,8 @@ def _too_large_response(largest: int) -> JSONResponse:
     return make_problem("too-large", "The request is too large", 413, detail)
 
 
-# JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits.
-# And no name twice in one object.
+# JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits, and
+# no name twice in one object.
 
 
 class JsonRoute(APIRoute):
@@ -199,7 +207,7 @@ def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> None:
         raise ValueError("a name stands twice in one object")
 
 
-# Listening with Uvicorn: on loopback, with TLS, or behind something that does TLS.
+# Listening with Uvicorn: on loopback, with TLS, or behind a proxy that does TLS.
 
 
 def listen(
@@ -212,8 +220,9 @@ def listen(
     *,
     behind_tls: bool = False,
 ) -> None:
-    """Serve until told to stop. Says what is served, and the address, on standard error once it
-    listens.
+    """Serve until told to stop.
+
+    Says what is served, and the address, on standard error once it listens.
 
     ``make_app`` opens what is served; it is called when all that can be wrong with the address has
     been looked at.
@@ -276,13 +285,13 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-# What is asked of browsers, and what they are told: where a form came from, the cookie of a
-# session, headers.
+# Browsers: where a form came from, the cookie of a session, headers.
 
 
 def make_headers(style_hash: str) -> dict[str, str]:
-    """The headers of every page: nothing is loaded but what is in it, nothing runs, nobody frames
-    or keeps it.
+    """Return the headers of every page.
+
+    Nothing is loaded but what is in the page, nothing runs, and nobody frames or caches it.
     """
     policy = (
         f"default-src 'none'; style-src '{style_hash}'; img-src data:; form-action 'self'; "
@@ -299,8 +308,9 @@ def make_headers(style_hash: str) -> dict[str, str]:
 
 
 def is_own_form(request: Request) -> bool:
-    """Whether a form was sent from a page of this server. A browser that says nothing about it is
-    not believed.
+    """Return whether a form was sent from a page of this server.
+
+    A browser that says nothing about it is not believed.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
@@ -310,8 +320,9 @@ def is_own_form(request: Request) -> bool:
 
 
 def is_https(request: Request) -> bool:
-    """Whether the browser speaks TLS, to this server or to the one in front. A false header can
-    only lock its sender out.
+    """Return whether the browser speaks TLS, to this server or to the one in front.
+
+    A false header can only lock its sender out.
     """
     return "https" in (
         request.url.scheme,
@@ -320,19 +331,19 @@ def is_https(request: Request) -> bool:
 
 
 def server_address(request: Request) -> str:
-    """The address of this server, as the browser knows it."""
+    """Return the address of this server, as the browser knows it."""
     host = request.headers.get("host", "")
     known = re.fullmatch(r"[A-Za-z0-9.\-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?", host)
     return f"{'https' if is_https(request) else 'http'}://{host if known else 'this-server'}"
 
 
 def read_session_id(request: Request) -> str | None:
-    """What the cookie says."""
+    """Return the session's id from the cookie."""
     return request.cookies.get(_cookie_name(request))
 
 
 def give_session(response: Response, request: Request, name: str) -> None:
-    """Set the cookie."""
+    """Set the session's cookie."""
     response.set_cookie(
         _cookie_name(request),
         name,
@@ -344,7 +355,7 @@ def give_session(response: Response, request: Request, name: str) -> None:
 
 
 def take_session(response: Response, request: Request) -> None:
-    """Remove the cookie."""
+    """Remove the session's cookie."""
     response.delete_cookie(
         _cookie_name(request), path="/", httponly=True, samesite="strict", secure=is_https(request)
     )

@@ -1,7 +1,7 @@
-"""Sizes, rates and times, so that no analyst can starve the others and a clock tells little.
+"""Limit sizes, rates, memory and times, so that no analyst can starve the others.
 
-The time of an answer could depend on the rows. It is rounded up to one of few steps, each a quarter
-longer than the one before, so that a clock tells at most which step was reached. What remains is in
+Response time could depend on the rows. It is rounded up to one of few steps, each a quarter longer
+than the one before, so that a clock tells at most which step was reached. What remains is in
 docs/concepts/promise.md.
 """
 
@@ -53,7 +53,7 @@ class Limits:
 
 
 class TooMany(PrivetError):
-    """More requests than allowed. Carries the seconds to wait."""
+    """There were more requests than allowed. Carries the seconds to wait."""
 
     def __init__(self, detail: str, wait: float = 1.0) -> None:
         self.wait = wait
@@ -89,8 +89,9 @@ class Rates:
             self._buckets[name] = (tokens - 1, now)
 
     def pay(self, name: str, tokens: float) -> None:
-        """Take more tokens for what turned out to be large, whether they are there or not: they
-        must flow in before the next request.
+        """Take more tokens for a request that turned out to be large.
+
+        They are taken whether they are there or not: they must flow in before the next request.
         """
         with self._lock:
             there, at = self._buckets.get(name, (self._burst, time.monotonic()))
@@ -98,7 +99,7 @@ class Rates:
 
 
 def round_up_delay(seconds: float, first_step: float) -> float:
-    """The next of the steps at which answers leave."""
+    """Return the next of the steps at which answers leave."""
     if first_step <= 0:
         return seconds
     step = first_step
@@ -107,12 +108,13 @@ def round_up_delay(seconds: float, first_step: float) -> float:
     return step
 
 
-# Room in memory for large questions: those that do not fit beside the others wait their turn.
+# Memory for large queries: those that do not fit beside the others wait their turn.
 
 
 class MemoryGate:
-    """So many bytes, taken in the order of arrival. One that needs more than all of it gets all of
-    it, alone.
+    """So many bytes, taken in the order of arrival.
+
+    One that needs more than all of it gets all of it, alone.
     """
 
     def __init__(self, size: int) -> None:

@@ -1,5 +1,6 @@
-"""Errors as problem+json (RFC 9457). What a problem says never depends on rows, beyond that a table
-could not be read.
+"""Answer errors as problem+json (RFC 9457).
+
+What a problem says never depends on rows, beyond that a table could not be read.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LOG = logging.getLogger(__name__)  # for the owner
 
 
 class Unauthorised(AccessError):
-    """No token, or one that is not known."""
+    """There is no token, or one that is not known."""
 
 
 class OtherSchema(PrivetError):
@@ -43,7 +44,7 @@ class OtherSchema(PrivetError):
 
 
 class Unanswered(PrivetError):
-    """A question that was charged could not be answered. Carries the line of the charge."""
+    """A query that was charged could not be answered. Carries the number of the ledger entry."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -85,19 +86,19 @@ def make_problem(
     headers: dict[str, str] | None = None,
     **more: Any,
 ) -> JSONResponse:
-    """A response that says what is wrong."""
-    told = {
+    """Make a response that says what is wrong."""
+    content = {
         "type": f"urn:privet:problem:{kind}",
         "title": title,
         "status": status,
         "detail": detail,
         **more,
     }
-    return JSONResponse(told, status, headers, media_type="application/problem+json")
+    return JSONResponse(content, status, headers, media_type="application/problem+json")
 
 
 def problem_of(error: PrivetError) -> JSONResponse:
-    """The response for an error that is raised on purpose."""
+    """Return the response for an error that is raised on purpose."""
     kind, title, status = next(
         (kind, title, status) for cls, kind, title, status in _KINDS if isinstance(error, cls)
     )

@@ -1,5 +1,6 @@
-"""The bodies of requests: the shape of each query, the price, and which rows are meant. Conditions
-are structures; there is no text of a query language anywhere.
+"""Check the bodies of requests: the shape of each query, the price, and which rows are meant.
+
+Conditions are structures; there is no text of a query language anywhere.
 """
 
 from __future__ import annotations
@@ -131,8 +132,9 @@ BODIES = {name: _body_shape_of(query) for name, query in OFFERED.items()} | {"di
 
 @dataclass(frozen=True)
 class RowSelection:
-    """Which rows a request is about: those of the moment, of a snapshot, or of a group of people
-    in it; and the reservation that it is paid from.
+    """Which rows a request is about, and the reservation that it is paid from.
+
+    The rows are those of the moment, of a snapshot, or of a group of people in it.
     """
 
     snapshot: str | None = None
@@ -141,7 +143,7 @@ class RowSelection:
 
 
 def check_body(operation: str, body: Any) -> Json:
-    """The body of a request, if it has the shape that it may have."""
+    """Return the body of a request, or raise unless it has the shape that it may have."""
     shape = BODIES[operation]
     shape.check(body, "body")
     if "rho" in shape.of and (body.get("epsilon") is None) == (body.get("rho") is None):
@@ -151,7 +153,7 @@ def check_body(operation: str, body: Any) -> Json:
 
 
 def rows_of(body: Json) -> RowSelection:
-    """Which rows a request is about."""
+    """Return which rows a request is about."""
     part = body.get("part")
     return RowSelection(
         body.get("snapshot"),
@@ -161,7 +163,7 @@ def rows_of(body: Json) -> RowSelection:
 
 
 def query_of(operation: str, schema: Schema, body: Json) -> Query[Any]:
-    """The query in a body."""
+    """Return the query in a body."""
     return OFFERED[operation].from_json(schema, body)
 
 
@@ -188,12 +190,15 @@ def check_load(load: Load, n_attributes: int) -> None:
 
 
 def parse_reserved(body: Json) -> Cost:
-    """The cost that a reservation sets aside, for one row added or removed."""
+    """Return the cost that a reservation sets aside, for one row added or removed."""
     return parse_planned({"plan": [{name: body.get(name) for name in ("epsilon", "rho")}]})
 
 
 def parse_planned(body: Json) -> Cost:
-    """The cost of a plan, summed as a ledger does: thousands of odd fractions must not choke it."""
+    """Return the cost of a plan, summed as a ledger does.
+
+    Thousands of odd fractions must not choke it.
+    """
     total = NOTHING
     for number, one in enumerate(body["plan"]):
         epsilon, rho = (_parse_amount(one, unit) for unit in ("epsilon", "rho"))

@@ -1,4 +1,4 @@
-"""Running the service."""
+"""Run the service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from privet.service.state import ServiceState
 
 
 def run(
-    home: ServiceState,
+    state: ServiceState,
     limits: Limits,
     host: str,
     port: int,
@@ -28,8 +28,8 @@ def run(
     except ModuleNotFoundError as error:
         raise MissingDependency(error.name or "fastapi", "curator", "serving a curator") from None
     listen(
-        lambda: create_app(home, limits),
-        str(home.path),
+        lambda: create_app(state, limits),
+        str(state.path),
         host,
         port,
         cert,

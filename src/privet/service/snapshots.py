@@ -1,5 +1,6 @@
-"""Snapshots: questions of one analyst that see the same rows, and the groups of people that were
-drawn from them.
+"""Keep snapshots: queries of one analyst that see the same rows.
+
+The groups of people that were drawn from those rows belong to them.
 
 Each snapshot has a thread of its own, in which all its questions are answered one after the other:
 a database's snapshot belongs to one connection. A snapshot lives in the memory of the service; when
@@ -27,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class SnapshotGone(PrivetError):
-    """A snapshot, or a division of it, that has ended or never was."""
+    """A snapshot, or a division of it, has ended or never existed."""
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Snapshot:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, work: Callable[[], Result]) -> Future[Result]:
-        """Do work in the snapshot's thread."""
+        """Run work in the snapshot's thread."""
         self._use(1)
 
         def done(_: Future[Result]) -> None:
@@ -72,23 +73,23 @@ class Snapshot:
             self.used = time.monotonic()
 
     def begin(self) -> None:
-        """Enter the source's snapshot. Looks at no row."""
+        """Enter the source's snapshot, without reading a row."""
         self._open.enter_context(self.source.snapshot())
 
     def part(self, division: int, number: int) -> Curator:
-        """The curator of one group of people."""
+        """Return the curator of one group of people."""
         parts = self.divisions.get(division)
         if parts is None or number >= len(parts):
             raise SnapshotGone(f"no group {number} of division {division} in this snapshot")
         return parts[number]
 
     def claim(self, key: str, request: str) -> None:
-        """A key belongs to one request, whichever group it is about."""
+        """Claim a key for one request, whichever group it is about."""
         if self._keys.setdefault(key, request) != request:
             raise KeyReused(f"the key {key!r} belongs to another request; use a new key")
 
     def end(self, left: Callable[[], None]) -> None:
-        """Leave it, in its thread, after what is under way; then say so."""
+        """Leave the snapshot, in its thread, after what is under way; then report it."""
         self._thread.submit(self._open.close).add_done_callback(lambda _: left())
         self._thread.shutdown(wait=False)
 
@@ -103,7 +104,7 @@ class Snapshots:
         self._lock = threading.Lock()
 
     def begin(self, analyst: str, dataset: int, source: CountSource) -> Snapshot:
-        """A new snapshot, unless there are too many."""
+        """Begin a new snapshot, unless there are too many."""
         self.tidy()
         now = time.monotonic()
         with self._lock:
@@ -128,8 +129,9 @@ class Snapshots:
         return snapshot
 
     def get(self, name: str, analyst: str, dataset: int) -> Snapshot:
-        """The snapshot of this name, if it is this analyst's and of this data set (its number:
-        another may have its name by now).
+        """Return the snapshot of this name, if it is this analyst's and of this data set.
+
+        The data set is compared by its number: another may have its name by now.
         """
         self.tidy()
         snapshot = self._open.get(name)
@@ -155,6 +157,6 @@ class Snapshots:
                 self.end(snapshot)
 
     def end_all(self) -> None:
-        """End all of them."""
+        """End all snapshots."""
         for snapshot in list(self._open.values()):
             self.end(snapshot)

@@ -1,5 +1,6 @@
-"""The home of a curator: a folder with its accounts, its ledger (or where that is) and the witness
-of the ledger.
+"""Keep the folder of a curator: its accounts, its ledger (or where that is) and the witness.
+
+The witness is that of the ledger.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ class ServiceState:
 
     @property
     def functions(self) -> SQLFunctions | None:
-        """The functions for SQL clients, where the ledger is in PostgreSQL; installed when they are
-        first needed.
+        """The functions for SQL clients, where the ledger is in PostgreSQL.
+
+        They are installed when they are first needed.
         """
         if isinstance(self.ledger, SQLiteLedger):
             return None
@@ -52,7 +54,7 @@ class ServiceState:
 
     @classmethod
     def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[ServiceState, str]:
-        """A new home, and the owner's token.
+        """Make a new folder, and return it with the owner's token.
 
         ``ledger`` is a postgresql:// URL; by default the ledger is an SQLite file in the home. All
         that can be wrong is looked at first.
@@ -92,7 +94,7 @@ class ServiceState:
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> ServiceState:
-        """A home that was made before."""
+        """Open a folder that was made before."""
         place = Path(path)
         try:
             config = json.loads((place / _CONFIG).read_text(encoding="utf-8"))

@@ -1,6 +1,4 @@
-"""How near a synthetic table is to rows that were held out, asked privately, with what asking
-costs.
-"""
+"""Compare a synthetic table with held-out rows, privately, and say what the comparison costs."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ SYNTHETIC = "trained on the synthetic rows"
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """The shares of each (value, class) of one attribute, in the synthetic rows and, noisy, in the
-    held-out ones.
-    """
+    """The shares of each (value, class) of an attribute, in synthetic and (noisy) held-out rows."""
 
     name: str
     synthetic: Floats
@@ -47,23 +43,23 @@ class Marginal:
 
     @property
     def distance(self) -> float:
-        """The share of rows that would have to change (total variation), as far as the noise lets
-        it be seen.
-        """
+        """The share of rows that would have to change (total variation), as far as noise shows."""
         return min(float(np.abs(self.synthetic - self.held_out).sum()) / 2, 1.0)
 
     @property
     def floor(self) -> float:
-        """The distance that noise alone would show between equal tables, about: Laplace noise is
-        deviation/sqrt(2) in size on average.
+        """The approximate distance that noise alone would show between equal tables.
+
+        Laplace noise is deviation/sqrt(2) in size on average.
         """
         return self.deviation / math.sqrt(2) * self.synthetic.size / 2
 
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """What was found, and its cost for one row of the held-out table, as asked and for its declared
-    neighbours.
+    """The result of a comparison, and its cost for one row of the held-out table.
+
+    The cost is given as asked and for the declared neighbours.
     """
 
     schema: Schema
@@ -78,8 +74,9 @@ class Check:
 def check_synthetic(
     rows: Any, held_out: AnyCurator, epsilon: Number, *, against: Mapping[str, Model] | None = None
 ) -> Check:
-    """Compare synthetic rows with a held-out table: shares of values by class, and how right
-    classifiers are.
+    """Compare synthetic rows with a held-out table.
+
+    Compared are the shares of values by class, and how right classifiers are.
 
     The default learner is trained on the synthetic rows, without noise: they are public.
     ``against`` names models that were trained otherwise, such as on the real rows, to be compared
@@ -144,14 +141,14 @@ def _compute_shares(schema: Schema, rows: Any) -> list[Floats]:
     return tables
 
 
-# The picture of a check: shares of values in the synthetic rows and in the held-out ones.
+# The picture: shares of values in the synthetic rows and in the held-out ones.
 
 #: More attributes are not drawn: those that differ most are.
 MOST_PANELS = 24
 
 
 def draw_check(check: Check) -> Figure:
-    """A panel for each attribute."""
+    """Draw a panel for each attribute."""
     worst = sorted(check.marginals, key=lambda one: one.floor - one.distance)[:MOST_PANELS]
     drawn = [one for one in check.marginals if one in worst]
     n_classes = check.schema.n_classes

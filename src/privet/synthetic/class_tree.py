@@ -1,4 +1,4 @@
-"""The graphical model of a synthetic table: within each class, the attributes form a tree.
+"""Fit the graphical model of a synthetic table: within each class, the attributes form a tree.
 
 A row's class is drawn first, then each attribute given the class and one other attribute, its
 parent. All that the model knows are expected counts of (parent, attribute, class); they are fitted
@@ -23,8 +23,10 @@ STEPS, ENOUGH, NOTHING = 400, 1e-4, 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Noisy counts (attribute, class), and (parent, attribute, class) where the attribute has a
-    parent, with their deviations.
+    """Noisy counts with their deviations.
+
+    They are of (attribute, class), and of (parent, attribute, class) where the attribute has a
+    parent.
 
     Deviations broadcast over the counts; counts of a group have the noise of all its values.
     """
@@ -37,8 +39,10 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class ClassTree:
-    """Expected counts: ``tables[a]`` of shape (values of the parent, values, classes); one line
-    where there is no parent (-1).
+    """Expected counts of a tree of attributes within each class.
+
+    ``tables[a]`` has shape (values of the parent, values, classes), with a single row where there
+    is no parent (-1).
     """
 
     parents: tuple[int, ...]
@@ -56,7 +60,7 @@ class ClassTree:
 
 
 def order_parents_first(parents: Sequence[int]) -> list[int]:
-    """Parents before their children."""
+    """Order attributes so that parents come before their children."""
     order = [a for a, parent in enumerate(parents) if parent < 0]
     for a in order:
         order += [child for child, parent in enumerate(parents) if parent == a]
@@ -66,8 +70,9 @@ def order_parents_first(parents: Sequence[int]) -> list[int]:
 def fit_class_tree(
     parents: Sequence[int], measured: Sequence[Measured], total: float, steps: int = STEPS
 ) -> ClassTree:
-    """The tree of ``total`` rows that is nearest to the measured counts, in squares weighted by
-    their noise.
+    """Fit the tree of ``total`` rows nearest to the measured counts.
+
+    Nearest is in squares weighted by the noise of the counts.
 
     It starts from the noisy counts themselves, so that few steps are needed. A step that does not
     gain enough is halved (Armijo's rule); until one was, steps are short, and a little gain does

@@ -1,9 +1,9 @@
-"""Rows drawn from a fitted model: as many of each kind as expected, up to the roundings, in random
-order.
+"""Draw synthetic rows from a fitted model, in random order, as values of the schema.
 
-Within the rows that share their class and parent, values are laid out along the running sum of
-their shares, one uniform number per equal step (stratified sampling): running sums of counts differ
-from what is expected by less than one, instead of by a square root.
+There are as many rows of each kind as expected, up to rounding. Within the rows that share their
+class and parent, values are laid out along the running sum of their shares, one uniform number per
+equal step (stratified sampling): running sums of counts differ from what is expected by less than
+one, instead of by a square root.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def draw_rows(tree: ClassTree, n_rows: int, bits: Bits) -> tuple[list[Ints], Ints]:
-    """The (grouped) values of each attribute and the classes of ``n_rows`` rows."""
+    """Draw the (grouped) values of each attribute and the classes of ``n_rows`` rows."""
     classes = spread(np.zeros(n_rows, dtype=np.int64), tree.classes[None], bits)
     columns: list[Ints] = [classes] * len(tree.parents)
     for a in tree.order:
@@ -46,7 +46,7 @@ def expand(
     alone: Sequence[Floats],
     bits: Bits,
 ) -> list[Ints]:
-    """The values within the groups, by their noisy counts (value, class)."""
+    """Draw the values within the groups, by their noisy counts (value, class)."""
     out = []
     for column, of, counts in zip(columns, groups, alone, strict=True):
         weights = np.maximum(counts, 0.0) + 1e-3  # where noise hides all of a group, any of it
@@ -59,9 +59,7 @@ def expand(
 
 
 def spread(keys: Ints, weights: Floats, bits: Bits) -> Ints:
-    """A value for each row: within the rows of one key, in proportion to the weights (keys,
-    values).
-    """
+    """Assign a value to each row, in proportion to weights (keys, values) within its key."""
     n_rows = len(keys)
     shuffled = np.lexsort((bits.words(n_rows), keys))  # a random order within each key
     counts = np.bincount(keys, minlength=len(weights))
@@ -83,7 +81,7 @@ def spread(keys: Ints, weights: Floats, bits: Bits) -> Ints:
 
 
 def uniforms(bits: Bits, count: int) -> Floats:
-    """Uniform numbers in [0, 1) of 53 bits."""
+    """Draw uniform numbers in [0, 1) of 53 bits."""
     return np.asarray((bits.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
@@ -92,12 +90,13 @@ def _last_possible(weights: Floats) -> Ints:
     return np.asarray(weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1))
 
 
-# Codes as a table of the schema's own values.
+# From codes to a table of the schema's own values.
 
 
 def frame_of(schema: Schema, columns: Sequence[Ints], classes: Ints, bits: Bits) -> pd.DataFrame:
-    """Rows of these codes: listed values, numbers drawn uniformly within their bin, null for a
-    missing number.
+    """Turn codes into rows: listed values, numbers drawn uniformly within their bin, or null.
+
+    Null stands for a missing number.
 
     Encoded by the same schema, they have these codes again.
     """
@@ -147,8 +146,9 @@ def _draw_numbers(attribute: Numeric, codes: Ints, bits: Bits) -> npt.NDArray[An
 
 
 def list_bin_integers(attribute: Numeric) -> tuple[list[int], list[int]] | None:
-    """The first and last whole number of each bin, where the bounds are whole and every bin holds
-    one; otherwise None.
+    """Return the first and last integer of each bin, or None.
+
+    It is None unless the bounds are integers and every bin holds one.
 
     A public rule: such an attribute (an age, a sum of money) most likely counts something.
     """

@@ -1,10 +1,12 @@
-"""Which pairs of attributes are measured together with the class: a tree, chosen privately, edge by
-edge.
+"""Choose privately which pairs of attributes are measured together with the class.
 
-After MST (McKenna, Miklau and Sheldon 2021): among the pairs that join two parts of the tree, one
-is selected whose counts are far from what independence within the class predicts, less the noise
-that measuring them would bring (as in AIM, McKenna et al. 2022). Among the candidates is always the
-choice to stop: the class alone, of which nothing new is expected.
+The pairs form a tree, chosen edge by edge, after MST (McKenna, Miklau and Sheldon 2021): among the
+pairs that join two parts of the tree, one is selected whose counts are far from what independence
+within the class predicts, less the noise that measuring them would bring (as in AIM, McKenna et al.
+2022). Among the candidates is always the choice to stop: the class alone, of which nothing new is
+expected.
+
+Values too rare to be told apart under the noise are grouped first (:func:`group_values`).
 """
 
 from __future__ import annotations
@@ -38,8 +40,9 @@ CLEAR = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What noisy counts tell before pairs are measured: groups of values, and the expected rows of
-    each (group, class).
+    """What noisy counts tell before pairs are measured.
+
+    These are the groups of values, and the expected rows of each (group, class).
     """
 
     schema: Schema
@@ -52,7 +55,7 @@ class Known:
         return np.asarray(np.mean([table.sum(axis=0) for table in self.alone], axis=0))
 
     def partition(self, pair: AttributePair) -> Partition:
-        """A cell for each pair of groups, the second one running faster."""
+        """Return a cell for each pair of groups, the second one running faster."""
         cells = Cells.everything(self.schema)
         for a in pair:
             split = Split(self.schema.names[a], tuple(self.groups[a].tolist()))
@@ -60,15 +63,16 @@ class Known:
         return Partition(cells)
 
     def length(self, pair: AttributePair) -> int:
-        """How many numbers it takes to ask about a pair: its cells, the values that lead there, and
-        what is expected.
+        """Return how many numbers it takes to ask about a pair.
+
+        These are its cells, the values that lead there, and what is expected.
         """
         first, second = (int(self.groups[a].max()) + 1 for a in pair)
         values = len(self.groups[pair[0]]) + first * len(self.groups[pair[1]])
         return values + first * second * (1 + self.schema.n_classes)
 
     def expected(self, pair: AttributePair) -> Floats:
-        """The counts of a pair's partition, if the two were independent within each class."""
+        """Return the counts of a pair's partition if the two were independent within each class."""
         first, second = (self.alone[a] / self.alone[a].sum(axis=0) for a in pair)
         together = first[:, None, :] * second[None] * self.classes
         return np.asarray(together.reshape(-1, together.shape[2]))
@@ -77,8 +81,9 @@ class Known:
 def list_candidate_pairs(
     known: Known, chosen: Sequence[AttributePair], deviation: float, bits: Bits
 ) -> list[AttributePair]:
-    """The pairs that join two parts of the tree and would stand out from noise of this deviation;
-    one group alone tells nothing.
+    """List the pairs that join two parts of the tree and would stand out from this noise.
+
+    One group alone tells nothing.
 
     Where they are too many for one selection, some of them at random.
     """
@@ -113,7 +118,7 @@ def choose_pair(
     deviation: float,
     epsilon: Number,
 ) -> tuple[AttributePair | None, ChosenIndex]:
-    """A pair that is worth measuring with noise of this deviation, or None to stop.
+    """Choose a pair that is worth measuring with noise of this deviation, or None to stop.
 
     Sensitivity: see :meth:`~privet.Curator.choose_partition` (range 2). Neighbours: one row added
     or removed. Cost: pure epsilon.
@@ -132,8 +137,9 @@ def choose_pair(
 
 
 def parents_of(n_attributes: int, chosen: Sequence[AttributePair]) -> list[int]:
-    """The parent of each attribute, with the first of each part at its top; -1 where there is
-    none.
+    """Return the parent of each attribute; -1 where there is none.
+
+    The first attribute of each part is at its top.
     """
     near: list[list[int]] = [[] for _ in range(n_attributes)]
     for a, b in chosen:
@@ -152,8 +158,7 @@ def parents_of(n_attributes: int, chosen: Sequence[AttributePair]) -> list[int]:
     return parents
 
 
-# Groups of values: what is too rare to be told apart under the noise. Post-processing of noisy
-# counts.
+# Groups of rare values: post-processing of noisy counts, which costs nothing.
 
 #: A group holds at least this many standard deviations of the noise of its rows, where there are
 #: enough.
@@ -163,7 +168,7 @@ MOST_GROUPS = 32
 
 
 def group_values(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: float) -> Ints:
-    """The group of each value, from the noisy number of rows of each value.
+    """Assign each value to a group, from the noisy number of rows of each value.
 
     A category is a group of its own where it is frequent enough, and the rare ones are one
     together. Bins of a numeric attribute are joined with their neighbours; missing numbers are a
@@ -203,7 +208,7 @@ def _group_neighbours(rows: Sequence[float] | npt.NDArray[np.float64], threshold
 
 
 def sum_by_group(table: npt.NDArray[np.float64], groups: Ints) -> npt.NDArray[np.float64]:
-    """The counts of each group, from those of each value (first axis)."""
+    """Sum the counts of values (first axis) by group."""
     out = np.zeros((int(groups.max()) + 1, *table.shape[1:]))
     np.add.at(out, groups, table)
     return out

@@ -1,4 +1,4 @@
-"""From a curator to a synthetic table."""
+"""Make a synthetic table from the answers of a curator."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ _NOTE = (
 
 @dataclass(frozen=True, eq=False)
 class SyntheticTable:
-    """Rows that nobody is, in the schema's own values, and what they give away.
+    """Synthetic rows that describe no real person, with their privacy statement.
+
+    Values are the schema's own.
 
     ``pairs`` names the attributes that were measured together; ``deviation`` is that of the noise
     of the counts behind the rows.
@@ -85,7 +87,7 @@ class SyntheticTable:
 def synthesize(
     curator: AnyCurator, epsilon: Number, *, rows: int | None = None, delta: Number = 0
 ) -> SyntheticTable:
-    """A synthetic table of the rows that a curator guards.
+    """Make a synthetic table of the rows that a curator guards.
 
     1. Class counts of each value of each attribute (two fifths of the amount; k questions at once).
     2. Pairs of attributes, one by one, by private selection (a fifth, evenly); it may choose to

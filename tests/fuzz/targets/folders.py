@@ -100,7 +100,7 @@ class CuratorHomes(Target):
         made = house(folder)
         made.add("ada", 1)
         self._token, self._home = made.tokens["ada"], made.path
-        made.home.ledger.close()
+        made.state.ledger.close()
         self._files = {
             name: (self._home / name).read_bytes() for name in ("curator.json", "accounts.sqlite")
         }
@@ -117,14 +117,14 @@ class CuratorHomes(Target):
             return
         (self._home / known).write_bytes(content)
         try:
-            home = ServiceState.open(self._home)
+            state = ServiceState.open(self._home)
             try:
-                accounts = home.accounts
+                accounts = state.accounts
                 accounts.datasets()
                 accounts.is_owner(self._token)
                 accounts.granted(accounts.analyst_of(self._token), "people")
             finally:
-                home.ledger.close()
+                state.ledger.close()
         finally:
             (self._home / known).write_bytes(self._files[known])
             for left in self._home.glob("accounts.sqlite-*"):

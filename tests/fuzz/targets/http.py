@@ -16,7 +16,7 @@ from privet.domain.tree import Tree
 from privet.model.document import to_document
 from privet.outsource.server.app import create_app as create_outsource
 from privet.outsource.server.state import ServerLimits as OutsourceLimits
-from privet.outsource.server.state import ServerState as OutsourceHome
+from privet.outsource.server.state import ServerState as OutsourceState
 from privet.service.app import create_app
 from privet.service.limits import Limits
 from tests.fuzz.asgi import Served, checked, request
@@ -57,7 +57,7 @@ class CuratorRequests(Target):
         logging.getLogger("privet").setLevel(logging.CRITICAL)
         made = house(folder, 10**15)
         made.add("ada", 10**15)
-        self._ledger = made.home.ledger
+        self._ledger = made.state.ledger
         # Snapshots have a thread each, and end soon: there are thousands in a run.
         limits = Limits(
             rate=1e9,
@@ -68,7 +68,7 @@ class CuratorRequests(Target):
             snapshots_each=64,
             snapshot_idle=2,
         )
-        self._served = Served(create_app(made.home, limits), made.tokens["ada"])
+        self._served = Served(create_app(made.state, limits), made.tokens["ada"])
 
     def close(self) -> None:
         self._served.close()
@@ -193,9 +193,9 @@ class OutsourceRequests(Target):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         logging.getLogger("privet").setLevel(logging.CRITICAL)
-        home = OutsourceHome.make(folder / "server", tables.folder(folder / "halves"))
+        state = OutsourceState.make(folder / "server", tables.folder(folder / "halves"))
         limits = OutsourceLimits(rate=1e9, burst=1e9)
-        self._served = Served(create_outsource(home, limits), home.accounts.add_analyst("ada"))
+        self._served = Served(create_outsource(state, limits), state.accounts.add_analyst("ada"))
         grown = json.loads(self._served.send(request("POST", "/v1/trees", {})).body)
         self._tree = grown["id"]
 

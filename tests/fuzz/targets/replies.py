@@ -168,8 +168,8 @@ class OutsourceReplies(Target):
         ring = KeyRing.new()
         table = people(12, 1)
         write_halves(split(table, PEOPLE, "disease", 2, ring).halves, folder / "halves")
-        home = ServerState.make(folder / "home", folder / "halves")
-        self._served = Served(create_app(home), home.accounts.add_analyst("ada"))
+        state = ServerState.make(folder / "home", folder / "halves")
+        self._served = Served(create_app(state), state.accounts.add_analyst("ada"))
         self._ring, self._reply = ring, None
         self._tree = json.loads(
             self._served.send(request("POST", "/v1/trees", {"leaf_size": 6})).body

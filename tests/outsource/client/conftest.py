@@ -23,7 +23,7 @@ class Outsourced:
 
     halves: Halves
     ring: KeyRing
-    home: ServerState
+    state: ServerState
     token: str
     service: Service
 
@@ -42,25 +42,25 @@ def outsource(
     ring = KeyRing.new()
     halves = split(people(rows, seed), SCHEMA, "disease", 2, ring).halves
     write_halves(halves, folder / "halves")
-    home = ServerState.make(folder / "home", folder / "halves", store)
-    return halves, ring, home, home.accounts.add_analyst("ada")
+    state = ServerState.make(folder / "home", folder / "halves", store)
+    return halves, ring, state, state.accounts.add_analyst("ada")
 
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory) -> Iterator[Outsourced]:
     """One server for a module: tests of it must not depend on each other's changes."""
     folder = tmp_path_factory.mktemp("outsourced")
-    halves, ring, home, token = outsource(folder)
-    with serving(home.path, group="outsource") as service:
-        yield Outsourced(halves, ring, home, token, service)
+    halves, ring, state, token = outsource(folder)
+    with serving(state.path, group="outsource") as service:
+        yield Outsourced(halves, ring, state, token, service)
 
 
 @pytest.fixture
 def own(tmp_path) -> Iterator[Outsourced]:
     """A server for one test."""
-    halves, ring, home, token = outsource(tmp_path)
-    with serving(home.path, group="outsource") as service:
-        yield Outsourced(halves, ring, home, token, service)
+    halves, ring, state, token = outsource(tmp_path)
+    with serving(state.path, group="outsource") as service:
+        yield Outsourced(halves, ring, state, token, service)
 
 
 @pytest.fixture

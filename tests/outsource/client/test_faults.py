@@ -31,9 +31,9 @@ def test_killing_the_server_in_the_middle_of_refinements_loses_nothing(tmp_path,
     """A client predicts row by row; the server is killed at some moment of it and started again on
     another port.
     """
-    halves, ring, home, token = outsource(tmp_path, rows=700)
-    service = Service(home.path, tmp_path / "serve.log", group="outsource")
-    there = Outsourced(halves, ring, home, token, service)
+    halves, ring, state, token = outsource(tmp_path, rows=700)
+    service = Service(state.path, tmp_path / "serve.log", group="outsource")
+    there = Outsourced(halves, ring, state, token, service)
     expected = Reference(halves, ring).collaborative(NEW)
     try:
         for number in range(rounds):
@@ -56,7 +56,7 @@ def test_killing_the_server_in_the_middle_of_refinements_loses_nothing(tmp_path,
                     _predict_for_ever(learner, expected)
                 killer.join()
             there.service.process.wait(60)
-            there.service = Service(home.path, tmp_path / "serve.log", group="outsource")
+            there.service = Service(state.path, tmp_path / "serve.log", group="outsource")
             with there.table() as table:
                 tree = next(tree for tree in table.about()["trees"] if tree.id == learner.tree.id)
                 refined = table.details(tree.id).refined
@@ -73,10 +73,10 @@ def _predict_for_ever(learner, expected) -> None:
 
 def test_a_server_that_comes_back_is_waited_for(tmp_path):
     """A request that finds nobody is sent again, and answered by whoever listens there by then."""
-    halves, ring, home, token = outsource(tmp_path)
+    halves, ring, state, token = outsource(tmp_path)
     place = ["--port", str(free_port())]
-    service = Service(home.path, tmp_path / "serve.log", group="outsource", more=place)
-    there = Outsourced(halves, ring, home, token, service)
+    service = Service(state.path, tmp_path / "serve.log", group="outsource", more=place)
+    there = Outsourced(halves, ring, state, token, service)
     try:
         with there.table(retry_for=PATIENCE) as table:
             tree = table.grow()
@@ -86,7 +86,7 @@ def test_a_server_that_comes_back_is_waited_for(tmp_path):
             def restart() -> None:
                 time.sleep(0.5)
                 again.append(
-                    Service(home.path, tmp_path / "again.log", group="outsource", more=place)
+                    Service(state.path, tmp_path / "again.log", group="outsource", more=place)
                 )
 
             thread = threading.Thread(target=restart)
@@ -104,7 +104,7 @@ def test_a_server_that_comes_back_is_waited_for(tmp_path):
 def test_a_token_that_is_revoked_ends_at_once(own):
     with own.table() as table:
         tree = table.grow()
-        own.home.accounts.revoke("ada")
+        own.state.accounts.revoke("ada")
         with pytest.raises(AccessError):
             Collaborative(table, tree).predict(NEW)
     with pytest.raises(AccessError):

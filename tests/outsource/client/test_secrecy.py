@@ -56,14 +56,14 @@ def seen(tmp_path_factory):
     table = named(400, 1, "person")
     made = split(table, NAMED, "disease", 2, ring)
     write_halves(made.halves, folder / "halves")
-    home = ServerState.make(folder / "home", folder / "halves")
-    token = home.accounts.add_analyst("ada")
+    state = ServerState.make(folder / "home", folder / "halves")
+    token = state.accounts.add_analyst("ada")
     asked = named(60, 2, "asked")
     asked["disease"] = np.where(np.arange(60) % 2 == 0, *SECRET)
     # of one value: no group can be made of them
     waiting = named(6, 3, "waits").assign(disease=SECRET[0])
     gone = table.drop(index=made.withheld).iloc[:3]
-    with serving(home.path, group="outsource") as service, recording(service.port) as recorder:
+    with serving(state.path, group="outsource") as service, recording(service.port) as recorder:
         with OutsourcedTable(f"http://127.0.0.1:{recorder.port}", token, ring) as client:
             tree = client.grow("binary")
             Baseline(client, tree).predict(asked)
@@ -79,7 +79,7 @@ def seen(tmp_path_factory):
     return {
         "sent": sent,
         "received": received,
-        "home": home,
+        "state": state,
         "halves": made.halves,
         "ring": ring,
         "gone": gone,
@@ -115,7 +115,7 @@ def test_the_traffic_was_recorded(seen):
 
 
 def test_no_sensitive_value_of_whom_is_asked_about_or_waits_is_in_the_traffic_or_the_files(seen):
-    files = b"".join(path.read_bytes() for path in seen["home"].path.rglob("*") if path.is_file())
+    files = b"".join(path.read_bytes() for path in seen["state"].path.rglob("*") if path.is_file())
     for secret in SECRET:
         for kept in (
             re.sub(rb'"schema":\{.*?"rows_per_person":\d+', b"", seen["received"]),
@@ -168,7 +168,7 @@ def test_in_the_database_no_table_has_both(seen):
     clear.
     """
     holding: dict[str, set[str]] = {"people": set(), "values": set()}
-    with duckdb.connect(seen["home"].path / "store.duckdb", read_only=True) as connection:
+    with duckdb.connect(seen["state"].path / "store.duckdb", read_only=True) as connection:
         tables = [
             name
             for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
@@ -189,7 +189,7 @@ def test_in_the_database_no_table_has_both(seen):
 
 def test_where_rows_lie_says_nothing(seen):
     """The physical order of both tables, and their numbers, against the true pairs."""
-    with duckdb.connect(seen["home"].path / "store.duckdb", read_only=True) as connection:
+    with duckdb.connect(seen["state"].path / "store.duckdb", read_only=True) as connection:
         person = len(seen["halves"].anatomy.columns) - 1
         rows = connection.execute(f"SELECT rowid, number, gid, c{person} FROM it").fetchall()
         values = {
@@ -215,7 +215,7 @@ def test_where_rows_lie_says_nothing(seen):
 
 
 def test_who_was_deleted_is_gone_and_the_value_stays(seen):
-    with duckdb.connect(seen["home"].path / "store.duckdb", read_only=True) as connection:
+    with duckdb.connect(seen["state"].path / "store.duckdb", read_only=True) as connection:
         person = len(seen["halves"].anatomy.columns) - 1
         names = {name for (name,) in connection.execute(f"SELECT c{person} FROM it").fetchall()}
         values = Counter(
@@ -231,7 +231,7 @@ def test_the_server_never_learns_the_key(seen):
     for kept in (
         seen["sent"],
         seen["received"],
-        *(path.read_bytes() for path in seen["home"].path.rglob("*") if path.is_file()),
+        *(path.read_bytes() for path in seen["state"].path.rglob("*") if path.is_file()),
     ):
         assert secret not in kept
         assert base64.b64encode(secret) not in kept

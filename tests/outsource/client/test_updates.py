@@ -164,12 +164,12 @@ class TestInsert:
         ring = KeyRing.new()
         made = split(first, schema, "disease", 2, ring)
         write_halves(made.halves, tmp_path / "halves")
-        home = ServerState.make(tmp_path / "home", tmp_path / "halves")
-        token = home.accounts.add_analyst("ada")
+        state = ServerState.make(tmp_path / "home", tmp_path / "halves")
+        token = state.accounts.add_analyst("ada")
         new = NEW.iloc[:4].assign(name=["q0", "q1", "q2", "q3"])
         present = made.halves.identifiers.cells[-1][0]
         with (
-            serving(home.path, group="outsource") as service,
+            serving(state.path, group="outsource") as service,
             OutsourcedTable(f"http://127.0.0.1:{service.port}", token, ring) as table,
         ):
             with pytest.raises(ParameterError, match="1 of the 4 people are in the table already"):
@@ -572,10 +572,10 @@ class TestLiesAboutTheTable:
         """A genuine description, but not of this table: its sensitive column is another."""
         other = split(people(100), SCHEMA, "town", 2, own.ring).halves
         write_halves(other, tmp_path / "other")
-        home = ServerState.make(tmp_path / "other-home", tmp_path / "other")
-        token = home.accounts.add_analyst("ada")
+        state = ServerState.make(tmp_path / "other-home", tmp_path / "other")
+        token = state.accounts.add_analyst("ada")
         bound = own.ring.bind_to_table(own.halves.anatomy.id)
-        with serving(home.path, group="outsource") as service:
+        with serving(state.path, group="outsource") as service:
             url = f"http://127.0.0.1:{service.port}"
             with OutsourcedTable(url, token, own.ring) as table:
                 assert table.anatomy.sensitive == "town"

@@ -26,12 +26,12 @@ NEW = people(80, seed=9).assign(age=[i + 0.55 for i in range(80)])
 
 
 def test_a_table_outsourced_to_postgresql(tmp_path, postgres):
-    halves, ring, home, token = outsource(
+    halves, ring, state, token = outsource(
         tmp_path, 300, store=f"{postgres.database()}&schema=halves"
     )
     with (
-        serving(home.path, group="outsource") as service,
-        Outsourced(halves, ring, home, token, service).table() as table,
+        serving(state.path, group="outsource") as service,
+        Outsourced(halves, ring, state, token, service).table() as table,
     ):
         tree = table.grow("binary")
         reference = Reference(halves, ring, "binary")
@@ -50,11 +50,11 @@ def test_larger_groups(tmp_path):
     ring = KeyRing.new()
     halves = split(people(300), SCHEMA, "disease", 3, ring).halves
     write_halves(halves, tmp_path / "halves")
-    home = ServerState.make(tmp_path / "home", tmp_path / "halves")
-    token = home.accounts.add_analyst("ada")
+    state = ServerState.make(tmp_path / "home", tmp_path / "halves")
+    token = state.accounts.add_analyst("ada")
     with (
-        serving(home.path, group="outsource") as service,
-        Outsourced(halves, ring, home, token, service).table() as table,
+        serving(state.path, group="outsource") as service,
+        Outsourced(halves, ring, state, token, service).table() as table,
     ):
         page = next(table.rows())
         assert min(len({value for _, value in row.candidates}) for row in page.rows) >= 3
@@ -64,14 +64,14 @@ def test_larger_groups(tmp_path):
 
 
 def test_a_table_outsourced_over_tls(tmp_path):
-    halves, ring, home, token = outsource(tmp_path, 100)
+    halves, ring, state, token = outsource(tmp_path, 100)
     authority = trustme.CA()
     issued = authority.issue_cert("localhost", "127.0.0.1")
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     issued.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
     issued.private_key_pem.write_to_path(tmp_path / "key.pem")
     words = ["--cert", str(tmp_path / "cert.pem"), "--key", str(tmp_path / "key.pem")]
-    service = Service(home.path, tmp_path / "serve.log", group="outsource", more=words)
+    service = Service(state.path, tmp_path / "serve.log", group="outsource", more=words)
     try:
         url = f"https://localhost:{service.port}"
         with OutsourcedTable(url, token, ring, ca=tmp_path / "ca.pem") as table:
@@ -99,10 +99,10 @@ def test_memory_follows_the_largest_leaf(tmp_path):
     """Measured, not assumed: what a refinement takes, beside what learning from the whole table
     takes.
     """
-    halves, ring, home, token = outsource(tmp_path, 6000)
+    halves, ring, state, token = outsource(tmp_path, 6000)
     with (
-        serving(home.path, group="outsource") as service,
-        Outsourced(halves, ring, home, token, service).table() as table,
+        serving(state.path, group="outsource") as service,
+        Outsourced(halves, ring, state, token, service).table() as table,
     ):
         narrow = {}  # one row for each leaf
         tree = table.grow("binary", leaf_size=50)

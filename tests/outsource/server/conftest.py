@@ -49,13 +49,13 @@ def made():
 
 
 @pytest.fixture
-def home(tmp_path, made) -> ServerState:
+def state(tmp_path, made) -> ServerState:
     return ServerState.make(tmp_path / "server", tables.folder(tmp_path / "folder", made))
 
 
 @pytest.fixture
-def token(home) -> str:
-    return home.accounts.add_analyst("ada")
+def token(state) -> str:
+    return state.accounts.add_analyst("ada")
 
 
 @pytest.fixture
@@ -64,9 +64,9 @@ def limits() -> ServerLimits:
 
 
 @pytest.fixture
-def http(home, limits):
+def http(state, limits):
     with TestClient(
-        create_app(home, limits), base_url="http://127.0.0.1", raise_server_exceptions=False
+        create_app(state, limits), base_url="http://127.0.0.1", raise_server_exceptions=False
     ) as client:
         yield client
 

@@ -35,9 +35,9 @@ MODES = schemathesis.GenerationMode
 def there(tmp_path_factory):
     """A server with a tree, its description with that tree and its leaf, and a token."""
     folder = tmp_path_factory.mktemp("fuzz")
-    home = ServerState.make(folder / "server", tables.folder(folder / "folder"))
-    token = home.accounts.add_analyst("ada")
-    with serving(home.path) as server:
+    state = ServerState.make(folder / "server", tables.folder(folder / "folder"))
+    token = state.accounts.add_analyst("ada")
+    with serving(state.path) as server:
         with server.asking(token) as ada:
             _, tree = ada.call("POST", "trees", {})
             _, told = ada.call("POST", f"trees/{tree['id']}/leaves", {"rows": [["red", 20]]})

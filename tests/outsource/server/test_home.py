@@ -11,22 +11,22 @@ from privet.outsource.server.state import ServerState
 from tests.outsource.store import tables
 
 
-def test_a_home_is_for_its_owner_only(home):
-    assert home.path.stat().st_mode & 0o777 == 0o700
-    for path in home.path.iterdir():
+def test_a_home_is_for_its_owner_only(state):
+    assert state.path.stat().st_mode & 0o777 == 0o700
+    for path in state.path.iterdir():
         assert path.stat().st_mode & 0o077 == 0, path
-    assert sorted(path.name for path in home.path.iterdir()) == [
+    assert sorted(path.name for path in state.path.iterdir()) == [
         "accounts.sqlite",
         "server.json",
         "store.duckdb",
     ]
 
 
-def test_it_opens_again_and_clients_can_be_added_while_it_is_served(home):
-    store = home.store()
-    again = ServerState.open(home.path)
+def test_it_opens_again_and_clients_can_be_added_while_it_is_served(state):
+    store = state.store()
+    again = ServerState.open(state.path)
     token = again.accounts.add_analyst("bob")
-    assert home.accounts.analyst_of(token) == "bob"
+    assert state.accounts.analyst_of(token) == "bob"
     store.close()
     again.store().close()
 
@@ -47,22 +47,22 @@ def test_a_folder_that_is_refused_leaves_nothing(tmp_path):
     assert list((tmp_path / "empty").iterdir()) == []
 
 
-def test_a_place_that_is_not_for_a_home(tmp_path, home):
+def test_a_place_that_is_not_for_a_home(tmp_path, state):
     source = tables.folder(tmp_path / "another")
     with pytest.raises(ParameterError, match="not an empty folder"):
-        ServerState.make(home.path, source)
+        ServerState.make(state.path, source)
     with pytest.raises(ParameterError, match="does not exist"):
         ServerState.make(tmp_path / "no" / "where", source)
     with pytest.raises(ParameterError, match="postgresql://"):
         ServerState.make(tmp_path / "third", source, "mysql://u@h/d")
     assert not (tmp_path / "third").exists()
-    home.store().close()
+    state.store().close()
 
 
-def test_what_is_no_home(tmp_path, home):
+def test_what_is_no_home(tmp_path, state):
     with pytest.raises(ParameterError, match="no home of a server"):
         ServerState.open(tmp_path)
-    config = home.path / "server.json"
+    config = state.path / "server.json"
     told = json.loads(config.read_text())
     for wrong in (
         "",
@@ -74,10 +74,10 @@ def test_what_is_no_home(tmp_path, home):
     ):
         config.write_text(wrong)
         with pytest.raises(OutsourceError):
-            ServerState.open(home.path)
+            ServerState.open(state.path)
 
 
-def test_a_home_that_was_not_finished_does_not_open(home):
-    (home.path / "server.json").unlink()
+def test_a_home_that_was_not_finished_does_not_open(state):
+    (state.path / "server.json").unlink()
     with pytest.raises(ParameterError, match="no home"):
-        ServerState.open(home.path)
+        ServerState.open(state.path)

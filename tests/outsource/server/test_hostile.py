@@ -68,11 +68,11 @@ ROUTES = [
 def asked(tmp_path_factory):
     """One server for all that is hostile, and a fingerprint of what it holds."""
     folder = tmp_path_factory.mktemp("hostile")
-    home = ServerState.make(folder / "server", tables.folder(folder / "folder"))
+    state = ServerState.make(folder / "server", tables.folder(folder / "folder"))
     with TestClient(
-        create_app(home, FAST), base_url="http://127.0.0.1", raise_server_exceptions=False
+        create_app(state, FAST), base_url="http://127.0.0.1", raise_server_exceptions=False
     ) as http:
-        ada = Asker(http, home.accounts.add_analyst("ada"))
+        ada = Asker(http, state.accounts.add_analyst("ada"))
         tree = ada.post("trees", {}).json()["id"]
         leaf = ada.post(f"trees/{tree}/leaves", {"rows": [["red", 20]]}).json()["leaves"][0]
         yield ada, tree, leaf

@@ -191,9 +191,9 @@ def killed_again_and_again(path, token: str, work: list[Work], rounds: int) -> N
             again.kill()
 
 
-def prepared(home, token: str) -> tuple[str, list[int], int]:
+def prepared(state, token: str) -> tuple[str, list[int], int]:
     """A tree with its leaves, and the number of rows."""
-    server = Server(home.path)
+    server = Server(state.path)
     try:
         asking = server.asking(token)
         _, tree = asking.call("POST", "trees", {})
@@ -206,8 +206,8 @@ def prepared(home, token: str) -> tuple[str, list[int], int]:
         server.kill()
 
 
-def puts_and_trees(home, token: str) -> list[Work]:
-    tree, leaves, _ = prepared(home, token)
+def puts_and_trees(state, token: str) -> list[Work]:
+    tree, leaves, _ = prepared(state, token)
     return [
         *(Puts(f"trees/{tree}/leaves/{leaf}/subtree") for leaf in leaves[:3]),
         Puts("sealed/naive"),
@@ -215,25 +215,25 @@ def puts_and_trees(home, token: str) -> list[Work]:
     ]
 
 
-def changes_and_trees(home, token: str) -> list[Work]:
-    *_, rows = prepared(home, token)
+def changes_and_trees(state, token: str) -> list[Work]:
+    *_, rows = prepared(state, token)
     return [Changes(rows), Puts("sealed/keys"), Grows()]
 
 
 @pytest.mark.parametrize("work", [puts_and_trees, changes_and_trees])
-def test_a_kill_loses_nothing_that_was_acknowledged(work, home, token):
-    killed_again_and_again(home.path, token, work(home, token), 2)
+def test_a_kill_loses_nothing_that_was_acknowledged(work, state, token):
+    killed_again_and_again(state.path, token, work(state, token), 2)
 
 
 def test_a_kill_with_the_store_elsewhere(postgres, tmp_path, made):
-    home = ServerState.make(
+    state = ServerState.make(
         tmp_path / "server", tables.folder(tmp_path / "folder", made), postgres.database()
     )
-    token = home.accounts.add_analyst("ada")
-    killed_again_and_again(home.path, token, changes_and_trees(home, token), 2)
+    token = state.accounts.add_analyst("ada")
+    killed_again_and_again(state.path, token, changes_and_trees(state, token), 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [puts_and_trees, changes_and_trees])
-def test_many_kills_lose_nothing_that_was_acknowledged(work, home, token):
-    killed_again_and_again(home.path, token, work(home, token), 25)
+def test_many_kills_lose_nothing_that_was_acknowledged(work, state, token):
+    killed_again_and_again(state.path, token, work(state, token), 25)

@@ -117,10 +117,10 @@ REFUSED = {
 def unchanged(tmp_path_factory):
     """One server for all that changes nothing."""
     folder = tmp_path_factory.mktemp("refusals")
-    home = ServerState.make(folder / "server", tables.folder(folder / "folder"))
-    app = create_app(home, replace(FAST, strangers=100_000))
+    state = ServerState.make(folder / "server", tables.folder(folder / "folder"))
+    app = create_app(state, replace(FAST, strangers=100_000))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as http:
-        ada = Asker(http, home.accounts.add_analyst("ada"))
+        ada = Asker(http, state.accounts.add_analyst("ada"))
         yield ada, ada.post("trees", {}).json()
 
 
@@ -279,12 +279,12 @@ def test_the_routes_without_a_token_are_all_routes(http):
     assert named == {(method, f"/v1/{path}") for method, path in ROUTES}
 
 
-def test_a_token_that_was_revoked_or_replaced_ends_at_once(home, ada, http):
+def test_a_token_that_was_revoked_or_replaced_ends_at_once(state, ada, http):
     assert ada.get("about").status_code == 200
-    again = Asker(http, home.accounts.new_token("ada"))
+    again = Asker(http, state.accounts.new_token("ada"))
     problem(ada.get("about"), 401, "access")
     assert again.get("about").status_code == 200
-    home.accounts.revoke("ada")
+    state.accounts.revoke("ada")
     problem(again.get("about"), 401, "access")
 
 
@@ -308,16 +308,16 @@ def test_an_unexpected_error_tells_no_row(ada, http, monkeypatch):
     def page(*_):
         raise RuntimeError("who: p7, disease: flu")
 
-    monkeypatch.setattr(http.app.state.counter.store, "page", page)
+    monkeypatch.setattr(http.app.state.handlers.store, "page", page)
     told = problem(ada.get("rows"), 500, "internal")
     assert "flu" not in str(told)
 
 
-def test_a_store_that_fails_is_said_to_and_where_it_is_is_not(ada, http, home):
-    http.app.state.counter.store.close()
+def test_a_store_that_fails_is_said_to_and_where_it_is_is_not(ada, http, state):
+    http.app.state.handlers.store.close()
     response = ada.get("about")
     told = problem(response, 503, "store")
-    assert str(home.path) not in str(told)
+    assert str(state.path) not in str(told)
     assert response.headers["retry-after"] == "1"
 
 

@@ -252,8 +252,8 @@ def test_what_was_sealed_of_older_rows_is_refused_where_it_says_so(ada, tree, le
         assert ada.put(path, {"sealed": "", "replaces": None, "data": 2}).status_code == 201
 
 
-def test_all_clients_see_the_same(http, home, ada, tree):
-    bob = Asker(http, home.accounts.add_analyst("bob"))
+def test_all_clients_see_the_same(http, state, ada, tree):
+    bob = Asker(http, state.accounts.add_analyst("bob"))
     assert bob.get("about").json() == ada.get("about").json()
 
 
@@ -307,11 +307,11 @@ def test_the_description_needs_no_token_and_names_every_route(http):
 def test_the_same_in_postgres(postgres, tmp_path, made):
     """One way through, with the store elsewhere."""
     place = f"{postgres.database()}&schema=of_a_server"
-    home = ServerState.make(tmp_path / "server", tables.folder(tmp_path / "folder", made), place)
-    token = home.accounts.add_analyst("ada")
+    state = ServerState.make(tmp_path / "server", tables.folder(tmp_path / "folder", made), place)
+    token = state.accounts.add_analyst("ada")
     for turn in (1, 2):  # and again after it was stopped
         with TestClient(
-            create_app(ServerState.open(home.path), FAST), base_url="http://127.0.0.1"
+            create_app(ServerState.open(state.path), FAST), base_url="http://127.0.0.1"
         ) as http:
             ada = Asker(http, token)
             assert ada.get("about").json()["version"] == turn

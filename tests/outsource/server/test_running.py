@@ -14,8 +14,8 @@ from tests.outsource.server.running import serving
 from tests.outsource.server.test_routes import group, text
 
 
-def test_a_server_that_has_done_everything_never_loaded_a_cipher(home, token):
-    with serving(home.path, with_none=True) as server:
+def test_a_server_that_has_done_everything_never_loaded_a_cipher(state, token):
+    with serving(state.path, with_none=True) as server:
         ada = server.asking(token)
         status, tree = ada.call("POST", "trees", {"leaf_size": 2})
         assert status == 201
@@ -51,8 +51,8 @@ def test_a_server_that_has_done_everything_never_loaded_a_cipher(home, token):
     assert server.told.count("\n") == 1, server.told  # where it listens, and no complaint
 
 
-def test_a_second_server_of_the_same_home_is_told_why(home, token):
-    with serving(home.path) as server:
+def test_a_second_server_of_the_same_home_is_told_why(state, token):
+    with serving(state.path) as server:
         code = (
             "import sys\nfrom privet.outsource.server.state import ServerState\nfrom "
             "privet.outsource.server.state import ServerLimits\n"
@@ -61,19 +61,19 @@ def test_a_second_server_of_the_same_home_is_told_why(home, token):
             "'127.0.0.1', 0)"
         )
         ended = subprocess.run(
-            [sys.executable, "-c", code, str(home.path)], capture_output=True, text=True
+            [sys.executable, "-c", code, str(state.path)], capture_output=True, text=True
         )
         assert ended.returncode == 1
         assert "in use by another process; one server owns it at a time" in ended.stderr
         with server.asking(token) as ada:
             assert ada.call("GET", "about")[0] == 200
-            home.accounts.revoke("ada")  # while it runs
+            state.accounts.revoke("ada")  # while it runs
             assert ada.call("GET", "about")[0] == 401
 
 
-def test_it_listens_to_others_only_with_tls(home):
+def test_it_listens_to_others_only_with_tls(state):
     with pytest.raises(PrivacyError, match="without TLS"):
-        run(home, ServerLimits(), "0.0.0.0", 0)
+        run(state, ServerLimits(), "0.0.0.0", 0)
     with pytest.raises(ParameterError, match="both cert and key"):
-        run(home, ServerLimits(), "127.0.0.1", 0, cert=home.path)
-    home.store().close()  # which was not opened for that
+        run(state, ServerLimits(), "127.0.0.1", 0, cert=state.path)
+    state.store().close()  # which was not opened for that

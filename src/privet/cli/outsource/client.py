@@ -434,13 +434,13 @@ def _find_tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
     if beginning is None:
         return there.newest_tree()
     trees: list[TreeSummary] = there.about()["trees"]
-    found = [tree for tree in trees if tree.id.startswith(beginning)]
-    if len(found) != 1:
+    matching = [tree for tree in trees if tree.id.startswith(beginning)]
+    if len(matching) != 1:
         listed = ", ".join(tree.id[:8] for tree in trees) or "none"
         raise ParameterError(
             f"--tree must be the beginning of one tree's id; there are {listed}; got {beginning!r}"
         )
-    return found[0]
+    return matching[0]
 
 
 def _check_splits(splits: str) -> Any:

@@ -1,4 +1,4 @@
-"""Options that several of these commands have, and the keys and tables that they name."""
+"""Define options that several of these commands share, and open the keys and tables they name."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ ROWS = typer.Argument(
 
 
 def read_keys(path: Path) -> KeyRing:
-    """The keys of a file."""
+    """Read the keys of a file."""
     return unlock_keys(path)[0]
 
 
 def unlock_keys(path: Path) -> tuple[KeyRing, str | None]:
-    """The keys of a file and its passphrase, which comes from the environment or is asked for."""
+    """Read the keys of a file, and its passphrase from the environment or the terminal."""
     from privet.outsource.cipher import KeyRing
 
     passphrase = None
@@ -54,7 +54,7 @@ def unlock_keys(path: Path) -> tuple[KeyRing, str | None]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[tuple[KeyRing, str | None]]:
-    """The keys of a file and its passphrase, while no other command changes the file."""
+    """Read the keys of a file and its passphrase, while no other command changes the file."""
     import fcntl
 
     lock = path.with_name(f".{path.name}.lock")
@@ -70,7 +70,7 @@ def locked(path: Path) -> Iterator[tuple[KeyRing, str | None]]:
 
 
 def ask_new_passphrase(variable: str = PASSPHRASE) -> str:
-    """A passphrase from the environment, or asked for twice."""
+    """Return a passphrase from the environment, or ask for it twice."""
     if (given := os.environ.get(variable)) is not None:
         return given
     if not sys.stdin.isatty():
@@ -85,7 +85,7 @@ def connect_to_table(
     ca: Path | None,
     anatomy: Path | None = None,
 ) -> OutsourcedTable:
-    """The table at its server."""
+    """Connect to the table at its server."""
     from privet.cli.curators import token_of
     from privet.client.address import find_token
     from privet.outsource.anatomy import Anatomy
@@ -99,7 +99,7 @@ def connect_to_table(
 
 
 def rows_of(place: str) -> Any:
-    """All rows of a table that the caller holds."""
+    """Read all rows of a table that the caller holds."""
     from privet.tables.open import read_public
 
     return read_public(place)

@@ -146,10 +146,10 @@ def split(
             made = split_table(rows, public, sensitive, l, ring, pruning=pruning)
             verdict = look(made.halves, ring)
         if verdict.problems and not anyway:
-            found = "".join(f"\n  - {problem}" for problem in verdict.problems)
+            problems = "".join(f"\n  - {problem}" for problem in verdict.problems)
             raise OutsourceError(
                 "something links the halves, so they are not written (--anyway writes "
-                f"them):{found}"
+                f"them):{problems}"
             )
         if withheld is not None:
             with private_file(withheld) as file:
@@ -251,38 +251,38 @@ def attack(
         check_writable(output)
     ring, halves = read_keys(key_file), read_halves(folder)
     with working("attacking"):
-        found = attack_halves(halves, ring, model, known)  # type: ignore[arg-type]
+        score = attack_halves(halves, ring, model, known)  # type: ignore[arg-type]
     if output is not None:
         from privet.outsource.attack.picture import draw_attack
         from privet.report.plots import save_figure
 
         save_figure(
-            draw_attack(found, f"{halves.anatomy.sensitive}, l = {halves.anatomy.l}"), output
+            draw_attack(score, f"{halves.anatomy.sensitive}, l = {halves.anatomy.l}"), output
         )
     if as_json:
-        typer.echo(json.dumps(found.to_json()))
+        typer.echo(json.dumps(score.to_json()))
         return
-    low, high = found.interval
+    low, high = score.interval
     typer.echo(
-        f"{found.n_rows} people in {found.n_groups} groups; l-diversity allows the group alone to "
-        f"tell {found.bound:.0%}"
+        f"{score.n_rows} people in {score.n_groups} groups; l-diversity allows the group alone to "
+        f"tell {score.bound:.0%}"
     )
     typer.echo(
-        f"the adversary sees both halves and knows the values of {found.known} people, who do not "
+        f"the adversary sees both halves and knows the values of {score.known} people, who do not "
         "count with their groups"
     )
-    typer.echo(f"  a random guess in the group is right for      {found.random_guess:.1%}")
-    if found.population is not None:
+    typer.echo(f"  a random guess in the group is right for      {score.random_guess:.1%}")
+    if score.population is not None:
         typer.echo(
-            f"  a model of other people, without the group,   {found.population.accuracy:.1%}"
+            f"  a model of other people, without the group,   {score.population.accuracy:.1%}"
         )
     typer.echo(
-        f"  the attack is right for                       {found.accuracy:.1%}  ({low:.1%} to "
+        f"  the attack is right for                       {score.accuracy:.1%}  ({low:.1%} to "
         f"{high:.1%}, 19 times in 20)"
     )
-    if found.names_open:
+    if score.names_open:
         typer.echo(
-            f"  the same, with the names of values settled    {found.renamed:.1%}  (groups tell "
+            f"  the same, with the names of values settled    {score.renamed:.1%}  (groups tell "
             "people apart, not their values;"
         )
         typer.echo(
@@ -291,11 +291,11 @@ def attack(
         )
     rightly = (
         ""
-        if found.confident_right is None
-        else f"  of all people, and {found.confident_right:.0%} of these rightly"
+        if score.confident_right is None
+        else f"  of all people, and {score.confident_right:.0%} of these rightly"
     )
-    typer.echo(f"  the attack is sure (at least 90%) about       {found.confident:.1%}{rightly}")
-    if found.learns:
+    typer.echo(f"  the attack is sure (at least 90%) about       {score.confident:.1%}{rightly}")
+    if score.learns:
         typer.echo(
             "the attack learns more than l-diversity allows; a larger l, fewer identifying "
             "attributes, or differential privacy help"

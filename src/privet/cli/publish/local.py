@@ -1,6 +1,4 @@
-"""``privet publish randomizer``, ``randomize`` and ``learn``: records that people randomise
-themselves, and what is learnt from them.
-"""
+"""``privet publish randomizer``, ``randomize`` and ``learn``: records that people randomise."""
 
 from __future__ import annotations
 
@@ -303,15 +301,15 @@ def _make_randomizer(
     )
 
 
-# How ``privet publish randomize`` makes reports: of records that come one by one, or of a table;
-# charged before anything is told.
+# How ``privet publish randomize`` makes reports, of single records or of a table. Charged first.
 
 
 def randomize_stream(
     made: Any, stream: Any, budget: str | None, ledger: Path | None, analyst: str | None
 ) -> Iterator[str]:
-    """The lines of reports of records that come one by one. With a ledger, each record is charged
-    before its report leaves.
+    """Yield the reports of records that come one by one.
+
+    With a ledger, each record is charged before its report leaves.
     """
     from privet.accounting.cost import Budget
     from privet.accounting.ledger import SQLiteLedger
@@ -339,8 +337,9 @@ def randomize_stream(
 def randomize_table(
     made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None
 ) -> Iterator[str]:
-    """The lines of reports of a table, which is charged first, in a random order: that of a table
-    may depend on what rows hold.
+    """Return the reports of a table, charged first, in a random order.
+
+    The order of a table may depend on what rows hold.
     """
     from privet.cli.curators import TablePlace
     from privet.local.records import (
@@ -371,8 +370,9 @@ def randomize_table(
 
 
 def write_reports(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None]:
-    """How many reports were written, and what stopped them: where a ledger refuses a record, the
-    ones before it are paid for and stay.
+    """Write reports, and return how many were written and what stopped them.
+
+    Where a ledger refuses a record, the ones before it are paid for and stay.
     """
     import sys
 
@@ -394,7 +394,7 @@ def write_reports(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError 
 
 @contextmanager
 def atomic_output(output: Path) -> Iterator[TextIO]:
-    """A file that is there as a whole or not at all."""
+    """Open a file that is written atomically."""
     from privet._atomic import atomic_file
     from privet.errors import TableError
 

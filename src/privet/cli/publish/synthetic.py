@@ -192,32 +192,32 @@ def check(
         epsilon
     )
     with working("checking"):
-        found = check_synthetic(table, curator, epsilon, against=models)
+        result = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:
         write_out(
-            output, render_check_report(found, html=output.suffix.lower() != ".md"), quiet=True
+            output, render_check_report(result, html=output.suffix.lower() != ".md"), quiet=True
         )
     if plot is not None:
         from privet.report.plots import save_figure
         from privet.synthetic.check import draw_check
 
-        save_figure(draw_check(found), plot)
+        save_figure(draw_check(result), plot)
     if as_json:
         right = {
             name: {"accuracy": one.accuracy, "interval": list(one.interval())}
-            for name, one in found.models.items()
+            for name, one in result.models.items()
         }
         shares = {
-            one.name: {"distance": one.distance, "noise": one.floor} for one in found.marginals
+            one.name: {"distance": one.distance, "noise": one.floor} for one in result.marginals
         }
         out = {
             "models": right,
-            "most_frequent": found.most_frequent,
+            "most_frequent": result.most_frequent,
             "attributes": shares,
-            "private": found.private,
+            "private": result.private,
         }
         typer.echo(
-            json.dumps({**out, "epsilon": str(found.cost.epsilon), "left": str(curator.left)})
+            json.dumps({**out, "epsilon": str(result.cost.epsilon), "left": str(curator.left)})
         )
         return
     from rich.console import Console
@@ -225,14 +225,14 @@ def check(
     console = Console()
     lines = [
         [name, f"{one.accuracy:.3f}", "{:.3f} to {:.3f}".format(*one.interval())]
-        for name, one in found.models.items()
+        for name, one in result.models.items()
     ]
-    lines.append(["most frequent class", f"{found.most_frequent:.3f}", ""])
+    lines.append(["most frequent class", f"{result.most_frequent:.3f}", ""])
     console.print(
         _make_rich_table(["right on held-out rows", "", "for the noise, 19 times in 20"], lines)
     )
     shares_of = [
-        [one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in found.marginals
+        [one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in result.marginals
     ]
     console.print(
         _make_rich_table(["shares by class", "distance", "noise alone, about"], shares_of)

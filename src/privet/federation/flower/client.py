@@ -1,4 +1,4 @@
-"""The client app: one party of the federation. Flower runs it where the table is."""
+"""The client app: one party of the federation, which Flower runs where the table is."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _log = logging.getLogger("privet.federation")
 
 
 class PartyClient(NumPyClient):
-    """Counts once per round. What it returns goes to Flower's SecAgg+ mod, in this process, and is
-    masked there.
+    """Count once per round.
+
+    What it returns goes to Flower's SecAgg+ mod, in this process, and is masked there.
     """
 
     def __init__(self, context: Context) -> None:
@@ -66,8 +67,9 @@ def _make_contribution(context: Context, config: dict[str, Any]) -> npt.NDArray[
 
 
 def client_app() -> ClientApp:
-    """A party's app. Everything but SecAgg+ is refused, so that a share can never leave it
-    unmasked.
+    """Make a party's app.
+
+    Everything but SecAgg+ is refused, so that a share can never leave it unmasked.
     """
     encoding.install()
     return ClientApp(_make_party_client, mods=[guard_message])

@@ -1,19 +1,26 @@
-"""How whole numbers pass exactly through Flower's SecAgg+, which is made for floating-point
-weights.
+"""Pass integers exactly through Flower's SecAgg+, under masks as secret as their keys.
 
-A Flower client multiplies its vector by ``num_examples/max_weight``, clips it to
-+-``clipping_range``, moves and scales it to 0 ... ``quantization_range``, rounds at random, and
-masks it modulo ``modulus_range``. The server unmasks the sum and gives back the mean. With
+SecAgg+ is made for floating-point weights. A Flower client multiplies its vector by
+``num_examples/max_weight``, clips it to +-``clipping_range``, moves and scales it to 0 ...
+``quantization_range``, rounds at random, and masks it modulo ``modulus_range``. The server unmasks
+the sum and gives back the mean. With
 
 - ``num_examples = max_weight = 1``: the weight is exactly 1, and the mean is the sum divided by the
   number of contributions;
-- ``quantization_range = 2 clipping_range``, a power of two: the step is 1, so that a whole number
-  within the range is moved to a whole number, and a whole number is not rounded;
+- ``quantization_range = 2 clipping_range``, a power of two: the step is 1, so that an integer
+  within the range is moved to an integer, and an integer is not rounded;
 - parties x ``quantization_range`` below the modulus 2**32: the sum does not wrap around; and
   ``quantization_range`` up to 2**30, for the quantised vector has 32-bit integers;
 
-every whole number from -limit to limit passes exactly, limit = ``clipping_range``: all of this
-happens in float64 below 2**53.
+every integer from -limit to limit passes exactly, limit = ``clipping_range``: all of this happens
+in float64 below 2**53.
+
+**Masks.** SecAgg+ hides every vector behind masks that a pseudo-random generator expands from
+secret 256-bit seeds. Flower 1.41 folds a seed to 32 bits first (28 for the masks of pairs) and
+expands it with the Mersenne Twister: a server that is curious enough to try them all strips the
+masks off again, within minutes where only one is left. So both sides expand the **whole** seed
+here, with SHAKE-256 of the standard library. The protocol is Flower's own, stage by stage and
+message by message; only the generator is replaced where it is used.
 """
 
 from __future__ import annotations
@@ -41,8 +48,9 @@ _CHANCE_BITS = 40  # noise is cut off with probability below 2**-40
 
 @dataclass(frozen=True)
 class Encoding:
-    """The public range of the numbers of each of at most ``parties`` parties: -``limit`` to
-    ``limit``.
+    """The public range of each party's numbers: -``limit`` to ``limit``.
+
+    There are at most ``parties`` parties.
     """
 
     parties: int
@@ -61,7 +69,9 @@ class Encoding:
         return self.limit // 2
 
     def check_noise(self, scale: Fraction, entries: int) -> None:
-        """Refuse noise that would not fit. Public: depends on the question only.
+        """Raise for noise that would not fit.
+
+        This is public: it depends on the query only.
 
         A share X - Y is beyond m only if X or Y is, and each is at most geometric: 2 exp(-m/scale)
         for each of the entries.
@@ -74,20 +84,21 @@ class Encoding:
             )
 
     def clip(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Numbers beyond the range become its ends: on numbers that are noisy already, so nothing
-        more is told.
+        """Clip numbers to the range.
+
+        The numbers are noisy already, so nothing more is told.
         """
         return np.clip(values, -self.limit, self.limit)
 
     def encode(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """The vector that a Flower client returns."""
+        """Return the vector that a Flower client returns."""
         if values.size and (values.min() < -self.limit or values.max() > self.limit):
             # and not which number was not
             raise ParameterError(f"numbers for the secure sum must be within +-{self.limit}")
         return values.astype(np.float64)
 
     def decode(self, means: npt.NDArray[np.float64], contributions: int) -> npt.NDArray[np.int64]:
-        """The sum of the contributions, from their mean."""
+        """Return the sum of the contributions, from their mean."""
         if not 1 <= contributions <= self.parties:
             raise ParameterError(
                 f"contributions must be from 1 to {self.parties}, got {contributions!r}"
@@ -107,25 +118,19 @@ class Encoding:
 
 
 def flatten_tables(tables: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """One vector for all tables."""
+    """Flatten all tables into one vector."""
     return np.concatenate([table.reshape(-1) for table in tables])
 
 
-# Masks that are as secret as the keys they come from.
-#
-# SecAgg+ hides every vector behind masks that a pseudo-random generator expands from secret
-# 256-bit seeds. Flower 1.41 folds a seed to 32 bits first (28 for the masks of pairs) and expands
-# it with the Mersenne Twister: a server that is curious enough to try them all strips the masks
-# off again, within minutes where only one is left. So both sides expand the **whole** seed here,
-# with SHAKE-256 of the standard library. The protocol is Flower's own, stage by stage and message
-# by message; only the generator is replaced where it is used.
+# Masks from whole seeds, in place of Flower's generator.
 
 
 def expand(
     seed: bytes, num_range: int, dimensions_list: list[tuple[int, ...]]
 ) -> list[npt.NDArray[np.int64]]:
-    """Arrays of these shapes with uniform entries below ``num_range``, a power of two: the bits of
-    SHAKE-256 of the seed.
+    """Expand a seed into arrays of these shapes with uniform entries below ``num_range``.
+
+    ``num_range`` is a power of two. The entries are the bits of SHAKE-256 of the seed.
     """
     if num_range & (num_range - 1) or not 2 <= num_range <= 1 << 62:
         raise ValueError(f"num_range must be a power of two up to 2**62, got {num_range!r}")
@@ -137,8 +142,9 @@ def expand(
 
 
 def install() -> None:
-    """Make Flower's client and server of SecAgg+ in this process expand whole seeds. Both sides
-    must.
+    """Make Flower's SecAgg+ in this process expand whole seeds.
+
+    This is for its client and its server: both sides must.
     """
     for name in (
         "flwr.client.mod.secure_aggregation.secaggplus_mod",

@@ -1,4 +1,10 @@
-"""One party: its table, its ledger, and what it accepts. The party decides, not the server."""
+"""Decide, for one party, what it accepts: its table, its ledger, and every stage of SecAgg+.
+
+The party decides, not the server. At every stage it checks that nothing leaves it unmasked, and
+that no sum of too few contributions is unmasked. The mod :func:`guard_message` wraps Flower's own
+SecAgg+ mod, so that one cannot be used without the other. It notes the parameters of the round in
+the node's state; the client counts only where it finds them there.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +69,9 @@ class Party:
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Party:
-        """From the configuration of a Flower node. A misspelt setting is refused: it would be left
-        out in silence.
+        """Read a party from the configuration of a Flower node.
+
+        A misspelt setting is refused: it would be ignored in silence.
         """
         if unknown := sorted(set(config) - _KEYS):
             raise ParameterError(
@@ -84,8 +91,9 @@ class Party:
         )
 
     def accept(self, plan: Plan, terms: Terms) -> Schema:
-        """The schema to count with, or an error that says what is not acceptable. Nothing is opened
-        and nothing charged.
+        """Return the schema to count with, or raise an error that says what is not acceptable.
+
+        Nothing is opened and nothing charged.
         """
         if not plan.fingerprint.startswith(self.plan.lower()):
             raise QuestionError(
@@ -118,7 +126,9 @@ class Party:
         return own
 
     def contribution(self, plan: Plan, terms: Terms, encoding: Encoding) -> npt.NDArray[np.float64]:
-        """The party's share of the leaf counts, encoded. Charged first; it must not leave unmasked.
+        """Return the party's share of the leaf counts, encoded.
+
+        Charged first; it must not leave unmasked.
 
         Sensitivity: a row is in one leaf of each of the N trees, so N in L1. Neighbours: one row
         added or removed. Cost: pure epsilon, for the sum of at least ``terms.honest`` honest
@@ -144,12 +154,7 @@ class Party:
         return encoding.encode(encoding.clip(flatten_tables(share.tables)))
 
 
-# What a party checks at every stage of SecAgg+, so that nothing leaves it unmasked and nothing is
-# unmasked that is too thin.
-#
-# The mod below wraps Flower's own SecAgg+ mod, so that one cannot be used without the other. It
-# notes the parameters of the round in the node's state; the client counts only where it finds
-# them there.
+# What a party checks at every stage of SecAgg+.
 
 CONFIGS = "secaggplus_configs"  # where Flower's server writes what a stage needs
 _STATE = "privet"
@@ -164,7 +169,7 @@ class Round:
 
     @classmethod
     def from_context(cls, context: Context) -> Round:
-        """The round that this node is in the middle of; an error where it is in none."""
+        """Return the round that this node is in the middle of, or raise where it is in none."""
         noted = context.state.config_records.get(_STATE)
         if noted is None:
             raise PrivacyError(
@@ -181,7 +186,10 @@ class Round:
 
 
 def guard_message(message: Message, context: Context, call_next: ClientAppCallable) -> Message:
-    """A Flower mod: SecAgg+ or nothing."""
+    """Let a message through only as part of SecAgg+.
+
+    This is a Flower mod.
+    """
     try:
         from flwr.app import MessageType
         from flwr.client.mod import secaggplus_mod
@@ -204,8 +212,9 @@ def guard_message(message: Message, context: Context, call_next: ClientAppCallab
 
 
 def check_round(configs: Any) -> Round:
-    """The round that the server's parameters make, if whole numbers pass through it exactly and
-    everybody shares keys with everybody.
+    """Return the round that the server's parameters make, or raise.
+
+    Integers must pass through it exactly, and everybody must share keys with everybody.
     """
     parties, threshold = configs.get("sample_num"), configs.get("threshold")
     if (
@@ -234,7 +243,7 @@ def check_round(configs: Any) -> Round:
 
 
 def check_unmasking(configs: Any, round_: Round) -> None:
-    """Refuse to open a sum of too few, or to give both keys of anybody."""
+    """Raise rather than open a sum of too few, or give both keys of anybody."""
     active, dead = list(configs.get("active_nids", [])), list(configs.get("dead_nids", []))
     if len({*active, *dead}) != len(active) + len(dead):
         raise PrivacyError("the server asks for both keys of a party, or for one twice")

@@ -1,6 +1,4 @@
-"""The server app: sends a plan and its terms, adds up what the parties count by SecAgg+, and writes
-the model of the sum.
-"""
+"""The server app: send a plan and its terms, add up the counts by SecAgg+, and write the model."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ except ImportError:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What the run's configuration says.
+    """The settings in the run's configuration.
 
     Args:
         plan: the plan file that ``privet federation plan`` wrote.
@@ -91,14 +89,14 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Sum:
-    """What the server saw: the sum of all vectors, and how many they were."""
+    """What the server saw: the sum of all vectors, and how many there were."""
 
     vector: npt.NDArray[np.int64]
     contributions: int
 
 
 class AskOnce(Strategy):
-    """Asks all parties once, with the plan and its terms, and keeps the sum."""
+    """Ask all parties once, with the plan and its terms, and keep the sum."""
 
     def __init__(self, plan: Plan, settings: RunSettings) -> None:
         self._config = {**settings.terms.to_config(), "plan": plan_to_bytes(plan)}
@@ -148,7 +146,7 @@ class AskOnce(Strategy):
 
 
 def secure_sum(grid: Grid, context: Context, plan: Plan, settings: RunSettings) -> Sum:
-    """One round of SecAgg+, everybody sharing keys with everybody."""
+    """Run one round of SecAgg+, everybody sharing keys with everybody."""
     encoding.install()
     limit = Encoding(settings.parties).limit
     workflow = SecAggPlusWorkflow(
@@ -175,7 +173,7 @@ def secure_sum(grid: Grid, context: Context, plan: Plan, settings: RunSettings) 
 
 
 def model_of(plan: Plan, settings: RunSettings, total: Sum) -> Model:
-    """The model of a sum, with the trust model in its privacy statement.
+    """Make the model of a sum, with the trust model in its privacy statement.
 
     Cost: pure epsilon if nobody is in two tables, otherwise epsilon times the contributions.
     Neighbours: one row added or removed, in each of them.
@@ -204,7 +202,7 @@ def model_of(plan: Plan, settings: RunSettings, total: Sum) -> Model:
 
 
 def run(grid: Grid, context: Context) -> Model:
-    """A whole run: read the plan, ask, add up, write."""
+    """Run everything: read the plan, ask, add up, write."""
     settings = RunSettings.from_config(context.run_config)
     plan = read_plan(settings.plan)
     if plan.schema.from_data:

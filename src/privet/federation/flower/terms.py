@@ -1,4 +1,4 @@
-"""The terms of a round: what the server offers, in the words that are sent to every party."""
+"""State the terms of a round: what the server offers, and the trust model in words."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Terms:
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Terms:
-        """From the configuration of a Flower run or round."""
+        """Read the terms from the configuration of a Flower run or round."""
         epsilon = require_key(config, "epsilon")
         if isinstance(epsilon, bool) or not isinstance(epsilon, str | int | float):
             raise ParameterError(f"epsilon must be a number, got {epsilon!r}")
@@ -68,7 +68,7 @@ class Terms:
 
 
 def require_key(config: Mapping[str, object], key: str) -> object:
-    """A value that a configuration must have."""
+    """Return a value that a configuration must have, or raise."""
     if key not in config or config[key] == "":
         raise ParameterError(f"the configuration needs {key!r}")
     return config[key]
@@ -78,8 +78,9 @@ def require_key(config: Mapping[str, object], key: str) -> object:
 
 
 def most_colluding(terms: Terms, contributions: int) -> int:
-    """How many parties may collude with the server: enough honest noise must be left, and their
-    keys must not open a mask.
+    """Return how many parties may collude with the server.
+
+    Enough honest noise must be left, and their keys must not open a mask.
     """
     return min(contributions - terms.honest, terms.contributions - 1)
 
@@ -94,7 +95,7 @@ _PEOPLE = {
 
 
 def describe_assumption(terms: Terms, contributions: int, people: str) -> str:
-    """What the promise rests on, in half a sentence."""
+    """Describe in half a sentence what the promise rests on."""
     apart = "nobody is in the tables of two parties, " if people == "disjoint" else ""
     return (
         f"{apart}at least {terms.honest} of {contributions} contributions are honest and the "
@@ -103,7 +104,7 @@ def describe_assumption(terms: Terms, contributions: int, people: str) -> str:
 
 
 def describe_trust(terms: Terms, parties: int, contributions: int, people: str) -> tuple[str, ...]:
-    """What the promise rests on, for a round of so many parties of whom so many contributed."""
+    """Describe what the promise rests on, for a round with so many parties and contributions."""
     return (
         f"The counts of {contributions} of {parties} parties were added up by Flower's SecAgg+: "
         "the server saw the sum, and no part of it. It is assumed to be honest but curious: it "

@@ -1,5 +1,8 @@
-"""Naive Bayes: given the sensitive value, what identifies a person is drawn attribute by
-attribute.
+"""Model how a person's public attributes depend on the sensitive value: two adversaries.
+
+- :class:`NaiveBayes`: given the sensitive value, the identifying attributes are independent.
+- :class:`Logistic`: logistic regression. Attributes that say the same are not counted twice, as
+  naive Bayes would.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from privet.outsource.attack.groups import CodedTable, mix_bits
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayes:
-    """log P(code | value) for each column.
+    """The estimates log P(code
+
+    value) for each column.
 
     Args:
         tables: for each column the logarithms, by code and value.
@@ -29,14 +34,17 @@ class NaiveBayes:
     penalty: float
 
     def weights(self, table: CodedTable, row: Ints, value: Ints) -> Floats:
-        """log P(x_r | v) for each pair of a row and a value."""
+        """Return log P(x_r
+
+        v) for each pair of a row and a value.
+        """
         total = np.zeros(len(row))
         for column, logs in zip(table.columns, self.tables, strict=True):
             total += logs.ravel()[column[row] * np.int64(logs.shape[1]) + value]
         return total
 
     def swapped(self, one: int, other: int) -> NaiveBayes:
-        """The same model with the names of two values exchanged."""
+        """Return the same model with the names of two values exchanged."""
         order = np.arange(self.tables[0].shape[1])
         order[[one, other]] = order[[other, one]]
         return NaiveBayes(tuple(logs[:, order] for logs in self.tables), self.penalty)
@@ -51,8 +59,9 @@ def fit_naive_bayes(
     *,
     smoothing: float = 1.0,
 ) -> NaiveBayes:
-    """Estimate from pairs of a row and a value, each counted by its share. ``smoothing`` is added
-    to every count.
+    """Fit naive Bayes to pairs of a row and a value, each counted by its share.
+
+    ``smoothing`` is added to every count.
     """
     tables, penalty = [], 0.0
     for column, size in zip(table.columns, table.sizes, strict=True):
@@ -67,10 +76,8 @@ def fit_naive_bayes(
     return NaiveBayes(tuple(tables), penalty)
 
 
-# Logistic regression: attributes that say the same are not counted twice, as naive Bayes would.
-#
-# It gives P(v | x); divided by P(v) that is P(x | v) up to a factor of the row, and such a factor
-# cancels inside a group.
+# Logistic regression gives P(v | x); divided by P(v) that is P(x | v) up to a factor of the row,
+# and such a factor cancels inside a group.
 
 #: Rows that are learnt from at most, and rows that are looked at together.
 MAX_ROWS, _ROWS_AT_ONCE = 50_000, 50_000
@@ -87,10 +94,13 @@ class Logistic:
     log_share: Floats
 
     def weights(self, table: CodedTable, row: Ints, value: Ints) -> Floats:
-        """log P(v | x_r) - log P(v) for each pair of a row and a value; 0 for a value that was
-        never seen.
+        """Return log P(v
+
+        x_r) - log P(v) for each pair of a row and a value.
+
+        It is 0 for a value that was never seen.
         """
-        found = np.empty(len(row))
+        weights = np.empty(len(row))
         for start in range(0, len(row), _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
             rows, place = np.unique(row[part], return_inverse=True)
@@ -102,15 +112,16 @@ class Logistic:
                 )
                 - self.log_share[seen]
             )
-            found[part] = gain[place, value[part]]
-        return found
+            weights[part] = gain[place, value[part]]
+        return weights
 
 
 def fit_logistic(
     table: CodedTable, row: Ints, value: Ints, share: Floats, n_values: int
 ) -> Logistic | None:
     """Fit on pairs of a row and a value, each counted by its share, of at most ``MAX_ROWS`` rows.
-    None where all have one value.
+
+    Returns None where all have one value.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

@@ -1,5 +1,4 @@
-"""Groups as an adversary sees them: who is in one, which values are in it, and every pair of the
-two that is possible.
+"""Arrange groups as an adversary sees them: rows, values, and every possible pair of the two.
 
 A candidate is a row with a value that its group holds; equal values of a group are one candidate.
 Groups with as many rows and with the same numbers of equal values lie side by side in one block, so
@@ -22,8 +21,9 @@ from privet.errors import ParameterError
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Groups of one shape: ``n_rows`` rows each, and distinct values that stand in it ``counts``
-    times, the most frequent first.
+    """Groups of one shape: ``n_rows`` rows each, and distinct values with their ``counts``.
+
+    The most frequent value comes first.
     """
 
     n_groups: int
@@ -42,7 +42,7 @@ class Block:
         return self.start + self.n_groups * self.n_rows * len(self.counts)
 
     def of(self, candidates: Floats) -> Floats:
-        """The part of a column of candidates that is this block: by group, row and value."""
+        """Return the part of a column of candidates that is this block: by group, row and value."""
         return candidates[self.start : self.stop].reshape(self.shape)
 
 
@@ -86,8 +86,9 @@ class CandidateGroups:
 def make_groups(
     row_gid: npt.ArrayLike, st_values: npt.ArrayLike, st_gid: npt.ArrayLike, n_values: int
 ) -> CandidateGroups:
-    """The candidates of a split, from the group of each row and the group and value of each
-    sensitive entry.
+    """Make the candidates of a split.
+
+    They come from the group of each row and the group and value of each sensitive entry.
     """
     rows, values, entries = (
         _read_integers(name, given)
@@ -151,8 +152,9 @@ def make_groups(
 
 
 def mix_bits(number: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """A public scrambling of 64-bit numbers (the finalizer of SplitMix64). No secret, and the same
-    everywhere.
+    """Scramble 64-bit numbers publicly (the finalizer of SplitMix64).
+
+    No secret, and the same everywhere.
     """
     number = number + np.uint64(0x9E3779B97F4A7C15)
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -191,14 +193,14 @@ def _read_integers(name: str, given: npt.ArrayLike) -> Ints:
     return column.astype(np.int64)
 
 
-# The identifier table as columns of codes, the class among them: everything that is known about a
-# person.
+# The identifier table as columns of codes, the class among them: all that is known about a person.
 
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
-    """Columns of codes and the size of each domain. A code that is not in the domain is one more
-    value: it is seen, too.
+    """Columns of codes and the size of each domain.
+
+    A code that is not in the domain is one more value: it is seen, too.
     """
 
     columns: tuple[npt.NDArray[Any], ...]
@@ -213,7 +215,7 @@ class CodedTable:
 def make_table(
     schema: Schema, codes: Sequence[npt.ArrayLike], classes: npt.ArrayLike
 ) -> CodedTable:
-    """All columns that identify people, checked against the public schema."""
+    """Return all columns that identify people, checked against the public schema."""
     if len(codes) != len(schema.attributes):
         raise ParameterError(
             f"attack: codes must have a column for each of {len(schema.attributes)} attributes, "

@@ -1,4 +1,4 @@
-"""The attack: learn who has which value from groups alone, by expectation maximisation.
+"""Attack a split: learn who has which value from groups alone, by expectation maximisation.
 
 Kifer (SIGMOD 2009) showed that the groups of an anatomized table teach how sensitive values go with
 what identifies people, and that this lets an adversary do better than one l-th. Here the
@@ -51,7 +51,7 @@ def attack(
     max_rounds: int = 300,
     tolerance: float = 1e-5,
 ) -> Posterior:
-    """What an adversary with both tables and without the key believes about each row.
+    """Return what an adversary with both tables and without the key believes about each row.
 
     Nothing random is drawn: the same tables give the same answer.
 

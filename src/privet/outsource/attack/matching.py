@@ -1,5 +1,4 @@
-"""Inside a group: how likely each row is to own each value, over all ways to match rows with
-entries.
+"""Compute how likely each row of a group is to own each value, over all ways to match them.
 
 Every way to give each row an entry of its own is as likely as any other beforehand. A way then has
 the weight prod_r P(x_r | value of r), and the probability of a candidate is the weight of the ways
@@ -35,18 +34,22 @@ Matching = Callable[[tuple[int, ...], Floats], tuple[Floats, Floats]]
 def match_all(
     groups: CandidateGroups, weights: Floats, *, max_states: int = MAX_STATES
 ) -> tuple[Floats, float]:
-    """The probability of every candidate, and the log weight of all ways in all groups."""
-    found, total = np.empty(len(weights)), 0.0
+    """Return the probability of every candidate, and the log weight of all matchings.
+
+    The log weight is of all groups.
+    """
+    probabilities, total = np.empty(len(weights)), 0.0
     for block in groups:
         probability, log_weight = match(block, block.of(weights), max_states=max_states)
-        found[block.start : block.stop] = probability.ravel()
+        probabilities[block.start : block.stop] = probability.ravel()
         total += log_weight
-    return found, total
+    return probabilities, total
 
 
 def match(block: Block, weights: Floats, *, max_states: int = MAX_STATES) -> tuple[Floats, float]:
-    """The probability of each candidate of a block, and the sum over its groups of the log weight
-    of all ways.
+    """Return the probability of each candidate of a block, and the log weight of all matchings.
+
+    The log weight is summed over the block's groups.
 
     Args:
         block: groups of one shape.
@@ -63,7 +66,7 @@ def match(block: Block, weights: Floats, *, max_states: int = MAX_STATES) -> tup
 
 
 def n_states(counts: tuple[int, ...]) -> int:
-    """How many different amounts of each value can have been taken."""
+    """Return how many different amounts of each value can have been taken."""
     return math.prod(count + 1 for count in counts)
 
 
@@ -71,12 +74,12 @@ def _apply_in_parts(
     block: Block, weights: Floats, function: Matching, width: int
 ) -> tuple[Floats, float]:
     """A function of many groups, on as many at once as fit into memory."""
-    step, found, total = max(1, _AT_ONCE // width), np.empty(block.shape), 0.0
+    step, probabilities, total = max(1, _AT_ONCE // width), np.empty(block.shape), 0.0
     for start in range(0, block.n_groups, step):
         part = slice(start, start + step)
-        found[part], log_weight = function(block.counts, weights[part])
+        probabilities[part], log_weight = function(block.counts, weights[part])
         total += float(log_weight.sum())
-    return found, total
+    return probabilities, total
 
 
 def _match_pairs(weights: Floats) -> tuple[Floats, float]:
@@ -111,8 +114,9 @@ def _list_transitions(
 
 
 def count_matchings(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
-    """Exact: forward over the rows, backward, and both together. Log of all sums, so that nothing
-    overflows.
+    """Sum over all matchings exactly: forward over the rows, backward, and both together.
+
+    Works with logarithms of all sums, so that nothing overflows.
     """
     n_groups, n_rows, _ = weights.shape
     levels, step = (
@@ -142,8 +146,9 @@ def count_matchings(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, F
 
 
 def balance_matchings(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
-    """An approximation for large groups: the matrix is scaled until rows and values have their sums
-    (Sinkhorn 1964).
+    """Approximate large groups: scale the matrix until rows and values have their sums.
+
+    After Sinkhorn 1964.
 
     It is the table q with these sums that has the most entropy plus expected log weight. It finds
     mostly the same best values, and is less sure of them than it could be. Where there are more

@@ -1,6 +1,4 @@
-"""What an attack on an outsourced table learns: how often it is right, and how sure it is of true
-values.
-"""
+"""Draw what an attack on an outsourced table learns: how often it is right, and how sure it is."""
 
 from __future__ import annotations
 
@@ -67,8 +65,7 @@ class _Score(Protocol):
 
 
 def draw_attack(score: _Score, title: str = "") -> Figure:
-    """Two pictures side by side: accuracies with what l-diversity suggests, and the probability
-    that true values got.
+    """Draw accuracies beside what l-diversity suggests, and the probability that true values got.
 
     Args:
         score: of :func:`privet.outsource.attack.score`.

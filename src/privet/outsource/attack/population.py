@@ -1,5 +1,4 @@
-"""What could be said about a person without the groups of that person: learnt from other people,
-applied to this one.
+"""Measure what can be said about a person without their group, learnt from other people.
 
 The part of an attack that is inference from the population would be possible if the person were not
 in the table at all. It is shown beside the attack, so that an owner sees what the split itself
@@ -54,8 +53,9 @@ def population(
     folds: int = 10,
     smoothing: float = 1.0,
 ) -> Population:
-    """Cross-validate the model of an attack on the true values, whole groups at a time. Parts are a
-    public function of position.
+    """Cross-validate the model of an attack on the true values, whole groups at a time.
+
+    Parts are a public function of position.
     """
     check_integer("folds", folds, 2, owner="population")
     table, groups = make_table(schema, codes, classes), posterior.groups

@@ -1,4 +1,4 @@
-"""What an adversary believes after the attack."""
+"""Hold what an adversary believes after the attack, and the true values to compare it with."""
 
 from __future__ import annotations
 
@@ -61,18 +61,21 @@ class Posterior:
         return self.probability[self._best_candidate]
 
     def of(self, row: int) -> dict[int, float]:
-        """The values that a row may have, with their probabilities."""
+        """Return the values that a row may have, with their probabilities."""
         mine = np.flatnonzero(self.groups.row == row)
         return dict(
             zip(self.groups.value[mine].tolist(), self.probability[mine].tolist(), strict=True)
         )
 
     def of_values(self, values: npt.NDArray[np.integer]) -> Ints:
-        """The candidate of each row that has this value; -1 where its group does not hold it."""
-        found = np.full(self.groups.n_rows, -1, dtype=np.int64)
+        """Return the candidate of each row that has this value.
+
+        It is -1 where the row's group does not hold the value.
+        """
+        candidates = np.full(self.groups.n_rows, -1, dtype=np.int64)
         hits = np.flatnonzero(self.groups.value == values[self.groups.row])
-        found[self.groups.row[hits]] = hits
-        return found
+        candidates[self.groups.row[hits]] = hits
+        return candidates
 
     @cached_property
     def _best_candidate(self) -> Ints:
@@ -82,12 +85,11 @@ class Posterior:
         return order[first]
 
 
-# The true values, which only the owner has, and people whose values an adversary may have heard
-# of.
+# The true values, which only the owner has, and people whose values an adversary may know.
 
 
 def check_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
-    """The true value code of each row, if every one is in the group of its row."""
+    """Return the true value code of each row, or raise unless each is in the group of its row."""
     values = np.asarray(truth)
     if values.ndim != 1 or values.dtype.kind not in "iu" or len(values) != posterior.groups.n_rows:
         raise ParameterError(f"truth must be one column of {posterior.groups.n_rows} value codes")
@@ -98,8 +100,9 @@ def check_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
 
 
 def acquaintances(truth: npt.ArrayLike, how_many: int) -> dict[int, int]:
-    """The true values of a few people, by position: what an adversary may know beforehand. Who: a
-    public function of position.
+    """Return the true values of a few people, by position: what an adversary may know beforehand.
+
+    Who they are is a public function of position.
     """
     values = np.asarray(truth)
     check_integer("how_many", how_many, 0, len(values), owner="acquaintances")
@@ -107,12 +110,13 @@ def acquaintances(truth: npt.ArrayLike, how_many: int) -> dict[int, int]:
     return {int(row): int(values[row]) for row in rows}
 
 
-# How far a share may be off by chance, when people of one group are right or wrong together.
+# Confidence intervals of shares, when people of one group are right or wrong together.
 
 
 def wilson(share: float, n: float, *, deviations: float = 1.96) -> tuple[float, float]:
-    """The interval of Wilson (1927) around a share of ``n`` independent trials: 19 in 20 for 1.96
-    deviations.
+    """Return the confidence interval of Wilson (1927) around a share of ``n`` independent trials.
+
+    It holds 19 times in 20 for 1.96 standard deviations.
     """
     square = deviations**2
     middle = (share + square / (2 * n)) / (1 + square / n)
@@ -122,7 +126,7 @@ def wilson(share: float, n: float, *, deviations: float = 1.96) -> tuple[float, 
 
 
 def independent_trials(right: Floats, group: Ints) -> float:
-    """As how many independent trials the rows count.
+    """Return how many independent trials the rows count as.
 
     In a pair both guesses are right or both wrong, so n rows are n/2 trials. In general the
     variance of the share is estimated from sums by group (Kish 1965, the design effect), and n is

@@ -1,4 +1,4 @@
-"""How well an attack did, for the owner who has the true values."""
+"""Score an attack, for the owner who has the true values."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _BINS, _WORST, _LEAST = 20, 10, 2.0**-40
 
 @dataclass(frozen=True)
 class Claims:
-    """Guesses whose probability is from ``low`` to below ``high``: how many, what they claim on
-    average, how many are right.
+    """Guesses with a probability from ``low`` to below ``high``, and how many are right.
+
+    Also how many there are, and what they claim on average.
     """
 
     low: float
@@ -106,7 +107,7 @@ class Score:
 
     @property
     def learns(self) -> bool:
-        """Whether the accuracy is above both guesses that need no attack by more than chance.
+        """Whether the accuracy is significantly above both guesses that need no attack.
 
         Where the names of values are open, the accuracy counts with the names in favour of the
         adversary.
@@ -115,7 +116,7 @@ class Score:
         return low > max(self.random_guess, self.frequent_guess)
 
     def to_json(self) -> dict[str, Any]:
-        """All numbers, for a file."""
+        """Return all numbers as JSON."""
         return {"privet": "attack", "version": 1, **asdict(self), "learns": self.learns}
 
 

@@ -1,4 +1,4 @@
-"""The keys of a client, in a file that only its owner can read.
+"""Keep the keys of a client, in a file that only its owner can read.
 
 The first key seals; the others only open what they sealed, until a rotation has sealed everything
 anew and they are retired.
@@ -46,7 +46,7 @@ class Key:
 
     @classmethod
     def new(cls, algorithm: Algorithm, taken: set[bytes] | None = None) -> Key:
-        """A fresh key whose id no other key of the ring has."""
+        """Make a fresh key whose id no other key of the ring has."""
         check_name("algorithm", algorithm, get_args(Algorithm))
         identity = secrets.token_bytes(ID_BYTES)
         while identity in (taken or set()):
@@ -61,7 +61,7 @@ class Key:
 
 @dataclass(frozen=True)
 class KeyRing:
-    """The keys of a client, the one that seals first.
+    """The keys of a client. The first one seals.
 
     ``table`` is the id of the split that they belong to, None before it is made. Where one key
     opened two tables, a server could show one in place of the other.
@@ -72,7 +72,7 @@ class KeyRing:
 
     @classmethod
     def new(cls, algorithm: Algorithm = "AES-256-GCM") -> KeyRing:
-        """A ring with one fresh key."""
+        """Make a ring with one fresh key."""
         return cls((Key.new(algorithm),))
 
     @property
@@ -81,7 +81,7 @@ class KeyRing:
         return self.keys[0]
 
     def add_fresh_key(self, algorithm: Algorithm | None = None) -> KeyRing:
-        """With a fresh key in front; those before still open."""
+        """Return the ring with a fresh key in front; those before still open."""
         return replace(
             self,
             keys=(
@@ -91,11 +91,14 @@ class KeyRing:
         )
 
     def retire_old_keys(self) -> KeyRing:
-        """With the current key alone. What older keys sealed cannot be opened any more."""
+        """Return the ring with the current key alone.
+
+        What older keys sealed cannot be opened any more.
+        """
         return replace(self, keys=(self.current,))
 
     def bind_to_table(self, table: str) -> KeyRing:
-        """The same keys, for one table only."""
+        """Return the same keys, for one table only."""
         return replace(self, table=table)
 
     # -- the file ----------------------------------------------------------------------------------
@@ -103,9 +106,7 @@ class KeyRing:
     def write(
         self, path: str | PathLike[str], passphrase: str | None = None, *, over: bool = False
     ) -> None:
-        """Write the key file with mode 0600, sealed under a passphrase if there is one. A file is
-        replaced as a whole or not at all.
-        """
+        """Write the key file with mode 0600, atomically, and sealed if there is a passphrase."""
         target = Path(path)
         if target.exists() and not over:
             raise ParameterError(
@@ -175,7 +176,10 @@ class KeyRing:
 
     @staticmethod
     def needs_passphrase(path: str | PathLike[str]) -> bool:
-        """Whether a key file is sealed. False for what cannot be read; reading it says why."""
+        """Return whether a key file is sealed.
+
+        False for what cannot be read; reading it says why.
+        """
         try:
             return "sealed" in json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError, TypeError, RecursionError):

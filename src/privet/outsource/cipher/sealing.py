@@ -1,9 +1,21 @@
-"""Sealing: authenticated encryption, bound to the place that it is for.
+"""Seal texts: authenticated encryption, bound to the place that each text is for.
 
 A sealed text is ``version (1) | key id (4) | nonce (12) | ciphertext | tag (16)``, AES-GCM with a
 fresh random nonce (NIST SP 800-38D, which allows 2**32 sealings with one key). Every table and
 purpose has a key of its own, derived by HKDF-SHA256 (RFC 5869), and the place (group and row, tree
 and leaf) is authenticated with it. So what was sealed for one place opens at no other.
+
+**Sequence numbers.** The sealed sequence number is the one link between a person and a sensitive
+value. It is bound to the identifying row and to all sensitive entries of its group, which never
+change once a group is made. So it opens beside exactly those, whichever of them is the row's own: a
+server that changes a cell, moves a row, or sends other entries than the group's, to see whether the
+client minds, is always refused and learns nothing from that. One that leaves rows out is not
+noticed.
+
+**Descriptions.** A client does what the description of a table says: it sends the identifying
+columns and keeps the sensitive one to itself. A server that could say which is which would have the
+sensitive values sent to it. So the owner seals the description, and clients check the seal before
+they send anything.
 """
 
 from __future__ import annotations
@@ -34,7 +46,7 @@ OVERHEAD = _HEAD + _TAG
 
 
 class Sealer:
-    """Seals and opens what belongs to one outsourced table, and counts how often."""
+    """Seal and open what belongs to one outsourced table, and count how often."""
 
     def __init__(self, ring: KeyRing, table: str) -> None:
         need_cryptography()
@@ -59,7 +71,10 @@ class Sealer:
         )
 
     def open(self, purpose: Purpose, place: Sequence[Part], sealed: bytes) -> bytes:
-        """Decrypt what was sealed for this place. One error for everything that can be wrong."""
+        """Decrypt what was sealed for this place.
+
+        There is one error for everything that can be wrong.
+        """
         from cryptography.exceptions import InvalidTag
 
         key = self._by_id.get(sealed[1 : 1 + ID_BYTES])
@@ -75,12 +90,12 @@ class Sealer:
             raise SealError from None
 
     def is_current(self, sealed: bytes) -> bool:
-        """Whether the current key sealed it."""
+        """Return whether the current key sealed it."""
         return sealed[1 : 1 + ID_BYTES] == self._ring.current.id
 
     def _cipher(self, key: Key, purpose: Purpose) -> AESGCM:
-        if (found := self._ciphers.get((key.id, purpose))) is not None:
-            return found
+        if (cipher := self._ciphers.get((key.id, purpose))) is not None:
+            return cipher
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         from cryptography.hazmat.primitives.hashes import SHA256
         from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -95,13 +110,7 @@ def _encode_place(place: Sequence[Part]) -> bytes:
     return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()
 
 
-# The sealed sequence number: the one link between a person and a sensitive value.
-#
-# It is bound to the identifying row and to all sensitive entries of its group, which never change
-# once a group is made. So it opens beside exactly those, whichever of them is the row's own: a
-# server that changes a cell, moves a row, or sends other entries than the group's, to see whether
-# the client minds, is always refused and learns nothing from that. One that leaves rows out is
-# not noticed.
+# The sealed sequence number, bound to its row and to all sensitive entries of its group.
 
 _BYTES = 8
 #: A sequence number and a value.
@@ -112,46 +121,47 @@ SealedPlace = tuple[int, bool, list[CellText], list[list[int | CellText]]]
 def place_of(
     gid: int, pruning: bool, cells: Sequence[CellText], entries: Iterable[SequenceEntry]
 ) -> SealedPlace:
-    """What the number of a row is bound to: its group with all entries, its mark and its cells."""
+    """Return what the number of a row is bound to.
+
+    These are its group with all entries, its mark and its cells.
+    """
     ordered = sorted(entries, key=lambda entry: entry[0])
     return gid, bool(pruning), list(cells), [[seq, value] for seq, value in ordered]
 
 
 def seal_sequence(sealer: Sealer, seq: int, place: SealedPlace) -> bytes:
-    """ESEQ of one row."""
+    """Seal the sequence number (ESEQ) of one row."""
     return sealer.seal("sequence", place, seq.to_bytes(_BYTES, "big"))
 
 
 def open_true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> SequenceEntry:
-    """The row's own entry out of its group's. :class:`SealError` unless everything is as it was
-    sealed.
+    """Return the row's own entry out of its group's.
+
+    Raises :class:`SealError` unless everything is as it was sealed.
     """
     seq = int.from_bytes(sealer.open("sequence", place, eseq), "big")
-    found = [value for number, value in place[3] if number == seq]
-    if len(found) != 1 or not (found[0] is None or isinstance(found[0], str)):
+    values = [value for number, value in place[3] if number == seq]
+    if len(values) != 1 or not (values[0] is None or isinstance(values[0], str)):
         raise SealError
-    return seq, found[0]
+    return seq, values[0]
 
 
-# That a description of a table is the owner's.
-#
-# A client does what the description says: it sends the identifying columns and keeps the
-# sensitive one to itself. A server that could say which is which would have the sensitive values
-# sent to it. So the owner seals the description, and clients look before they send anything.
+# The owner's seal on the description of a table.
 
 
 def seal_anatomy(sealer: Sealer, anatomy: Anatomy) -> bytes:
-    """The owner's seal on a description."""
+    """Return the owner's seal on a description."""
     return sealer.seal("anatomy", sealed_content(anatomy), b"")
 
 
 def check_anatomy(sealer: Sealer, anatomy: Anatomy, seal: bytes) -> None:
-    """Raise :class:`~privet.errors.SealError` unless a holder of the key sealed exactly this
-    description.
+    """Raise unless a holder of the key sealed exactly this description.
+
+    The error is :class:`~privet.errors.SealError`.
     """
     sealer.open("anatomy", sealed_content(anatomy), seal)
 
 
 def sealed_content(anatomy: Anatomy) -> tuple[str]:
-    """What is sealed: all of it, in its order."""
+    """Return what is sealed: all of it, in its order."""
     return (json.dumps(anatomy.to_json()),)

@@ -1,5 +1,6 @@
-"""The three learners of the paper (Mancuhan and Clifton 2014, section 3). None of them is
-differentially private.
+"""Learn and predict by the three methods of Mancuhan and Clifton 2014 (section 3).
+
+None of them is differentially private.
 
 - **cdbsl**, :class:`Baseline`: the server's tree of what identifies people. The client computes
   nothing.
@@ -10,6 +11,11 @@ differentially private.
   sealed. Later predictions fetch and open that.
 
 The sensitive value of a row to be predicted never leaves the client.
+
+:func:`choose_leaf_size` chooses a threshold on the size of the base tree's leaves, against
+overfitting (section 4). A base tree of many small leaves leaves the client little to learn from. So
+base trees of several thresholds are grown, each is refined as a whole, and the one that is right
+most often on the pruning rows stays.
 """
 
 from __future__ import annotations
@@ -45,15 +51,16 @@ AT_ONCE = 200
 
 
 class Baseline:
-    """cdbsl: what the server can say by itself."""
+    """cdbsl: predict with the server's tree alone."""
 
     def __init__(self, table: OutsourcedTable, tree: TreeSummary | None = None) -> None:
         self._table = table
         self.tree = table.newest_tree() if tree is None else tree
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
-        """The class of each row of a data frame. Its sensitive column is not sent, and need not be
-        there.
+        """Predict the class of each row of a data frame.
+
+        Its sensitive column is not sent, and need not be there.
         """
         if not self._table.genuine:
             raise OutsourceError(
@@ -68,13 +75,13 @@ class Baseline:
 
 
 class Naive:
-    """cnl: everything at the client."""
+    """cnl: do everything at the client."""
 
     def __init__(self, table: OutsourcedTable, splits: Splits = "multiway") -> None:
         self._table, self._splits = table, splits
 
     def is_there(self) -> bool:
-        """Whether the server holds a tree of this kind."""
+        """Return whether the server holds a tree of this kind."""
         try:
             self._table.fetch(NAIVE)
         except NotThere:
@@ -82,8 +89,9 @@ class Naive:
         return True
 
     def learn(self, *, again: bool = False) -> None:
-        """Read the whole table, learn, and leave the tree with the server. ``again`` replaces one
-        that is there.
+        """Read the whole table, learn, and leave the tree with the server.
+
+        ``again`` replaces one that is there.
         """
         table = self._table
         replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
@@ -94,8 +102,9 @@ class Naive:
         )
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
-        """The class of each row. The tree is fetched and opened for each block of rows, and not
-        kept.
+        """Predict the class of each row.
+
+        The tree is fetched and opened for each block of rows, and not kept.
         """
         table = self._table
         answers: list[str] = []
@@ -109,14 +118,17 @@ class Naive:
 
 
 class Collaborative:
-    """cdtl: the server's tree, refined leaf by leaf by whoever reaches one first."""
+    """cdtl: refine the server's tree leaf by leaf, when a prediction first reaches a leaf."""
 
     def __init__(self, table: OutsourcedTable, tree: TreeSummary | None = None) -> None:
         self._table = table
         self.tree = table.newest_tree() if tree is None else tree
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
-        """The class of each row. Nothing is kept between blocks of rows."""
+        """Predict the class of each row.
+
+        Nothing is kept between blocks of rows.
+        """
         table = self._table
         answers: list[str] = []
         schema, sensitive = (
@@ -138,7 +150,7 @@ class Collaborative:
         return answers
 
     def rows(self, leaf: int) -> TrueRows:
-        """The true rows of a leaf."""
+        """Return the true rows of a leaf."""
         return join_rows(self._table, lambda: self._table.leaf_rows(self.tree.id, leaf))
 
     def refine(self, leaf: int, rows: TrueRows) -> Tree:
@@ -195,12 +207,7 @@ def _split_into_blocks(
         yield [column[start : start + at_once] for column in columns]
 
 
-# A threshold on the size of the base tree's leaves, against overfitting (Mancuhan and Clifton
-# 2014, section 4).
-#
-# A base tree of many small leaves leaves the client little to learn from. So base trees of
-# several thresholds are grown, each is refined as a whole, and the one that is right most often
-# on the pruning rows stays.
+# A threshold on the size of the base tree's leaves (Mancuhan and Clifton 2014, section 4).
 
 #: C4.5's own first; then what a leaf needs for its pruning rows to say something.
 SIZES = (2, 8, 32, 128, 512, 2048)
@@ -209,6 +216,7 @@ SIZES = (2, 8, 32, 128, 512, 2048)
 @dataclass(frozen=True)
 class Tried:
     """One threshold: its base tree, and the pruning rows that the refined tree gets right.
+
     ``covers`` stands for all rows it saw.
     """
 
@@ -225,8 +233,9 @@ def choose_leaf_size(
     max_depth: int | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> tuple[Tried, list[Tried]]:
-    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees,
-    and drop the others.
+    """Grow and refine a base tree per threshold, and keep the best.
+
+    It stays at the server with its sub-trees; the others are dropped.
 
     Among equals the one of the smallest largest leaf wins: it asks least of the client.
     ``progress`` is told the thresholds done and the number of all.

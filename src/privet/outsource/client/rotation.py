@@ -1,5 +1,6 @@
-"""Rotation: everything at the server is sealed anew with the current key. It can be interrupted and
-begun again.
+"""Re-seal everything at the server with the current key, or fetch the whole table back.
+
+A rotation can be interrupted and started again.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ _AT_ONCE = 5000
 
 
 def rotate(table: OutsourcedTable) -> int:
-    """Seal anew what older keys of the ring sealed; how many texts that were. All of them as of one
-    version, or an error.
+    """Re-seal what older keys of the ring sealed, and return how many texts that were.
+
+    All of them are as of one version, or an error is raised.
     """
     done = 0
     for _ in range(_ROTATION_TRIES):
@@ -72,7 +74,10 @@ def _reseal_place(
 
 
 def check_key(table: OutsourcedTable) -> None:
-    """Raise unless the ring opens the rows of the table: looked at on the first of them."""
+    """Raise unless the ring opens the rows of the table.
+
+    Only the first row is looked at.
+    """
     for row in next(iter(table.rows())).rows[:1]:
         table.sealer.open("sequence", row.place, row.eseq)
 
@@ -128,12 +133,13 @@ def _list_sealed_places(
     yield NAIVE, "naive", ()
 
 
-# Getting the table back.
+# Fetching the table back.
 
 
 def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
-    """Join all rows, page by page, and write them as CSV, those that wait for a group last; how
-    many rows these are.
+    """Join all rows, page by page, write them as CSV, and return how many there are.
+
+    Those that wait for a group come last.
 
     The file is for its owner only, and of one version of the table: it is begun again where that
     changes meanwhile.

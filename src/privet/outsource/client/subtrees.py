@@ -1,9 +1,9 @@
-"""Trees as texts to be sealed: compressed, then padded to a length that depends on nothing but the
-number of rows.
+"""Learn trees from joined rows, and pad them so that a sealed tree's length says nothing.
 
-The length of what is sealed would tell a server how much the sensitive attribute has to say at a
-leaf; one that leaves rows out on purpose could even ask about rows of its choice. So a sub-tree
-gets as much room as its rows can ever need, and is cut where it would need more.
+A tree is compressed, then padded to a length that depends only on the number of rows. Otherwise the
+length would tell a server how much the sensitive attribute has to say at a leaf; one that leaves
+rows out on purpose could even ask about rows of its choice. So a sub-tree gets as much room as its
+rows can ever need, and is cut where it would need more.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher.sealing import open_true_entry
 from privet.outsource.client.table import CandidateRow, OutsourcedTable, TablePage, retry_step
 
-# Joining: from rows with all candidates to the true rows, as codes. What is kept of a row is one
-# small integer per column.
+# Joining: from rows with all candidates to the true rows, one small integer per column.
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +48,14 @@ class TrueRows:
         return len(self.classes)
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> tuple[list[Codes], Codes]:
-        """Codes and classes of some rows."""
+        """Return the codes and classes of some rows."""
         return [column[chosen] for column in self.codes], self.classes[chosen]
 
 
 def join_rows(table: OutsourcedTable, pages: Callable[[], Iterable[TablePage]]) -> TrueRows:
-    """Open every row's sequence number and keep its true value. :class:`SealError` if one row is
-    not what was sealed.
+    """Open every row's sequence number and keep its true value.
+
+    Raises :class:`SealError` if one row is not what was sealed.
 
     Begins again where the table changes while it is read.
     """
@@ -70,10 +70,10 @@ def _join_pages(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
         if parts and page.version != parts[0].version:
             raise Conflict("the table has changed")
         table.holds(held + sum(max(1, len(row.candidates)) for row in page.rows))
-        told = [(row, *open_true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
-        parts.append(_encode_true_rows(table.anatomy, page.version, told))
-        held += len(told)
-        seen.update(seq for _, seq, _ in told)
+        opened = [(row, *open_true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
+        parts.append(_encode_true_rows(table.anatomy, page.version, opened))
+        held += len(opened)
+        seen.update(seq for _, seq, _ in opened)
         if len(seen) < held:
             raise SealError  # a row that is sent twice would count twice
     codes = [
@@ -110,8 +110,9 @@ _LARGEST = 1 << 28  # of what a text may unfold to
 
 
 def learn(schema: Schema, rows: TrueRows, splits: Splits) -> Tree:
-    """A tree on true rows, pruned with those that were kept aside (as J48 does). Exact, so it must
-    be sealed.
+    """Learn a tree on true rows, pruned with held-out rows (as J48 does).
+
+    It is exact, so it must be sealed.
     """
     aside = rows.pruning
     if aside.all():  # nothing to grow from: the classes of the rows kept aside are all there is
@@ -122,14 +123,15 @@ def learn(schema: Schema, rows: TrueRows, splits: Splits) -> Tree:
 
 
 def room_for(schema: Schema, n_rows: int) -> int:
-    """The length of a text that was learnt from so many rows: a power of two."""
+    """Return the length of a text that was learnt from so many rows: a power of two."""
     needed = max(_SHORTEST, _PER_ROW * n_rows, _PER_CLASS * schema.n_classes)
     return 1 << (needed - 1).bit_length()
 
 
 def pad_tree(tree: Tree, n_rows: int) -> bytes:
-    """The text of a tree that was learnt from so many rows. A tree that would need more room is cut
-    to fewer levels.
+    """Return the padded text of a tree that was learnt from so many rows.
+
+    A tree that would need more room is cut to fewer levels.
     """
     room = room_for(tree.schema, n_rows)
     for depth in range(int(tree.depths.max(initial=0)), -1, -1):
@@ -142,7 +144,7 @@ def pad_tree(tree: Tree, n_rows: int) -> bytes:
 
 
 def unpad_tree(schema: Schema, text: bytes) -> Tree:
-    """The tree of a text."""
+    """Return the tree of a padded text."""
     length = int.from_bytes(text[:_LENGTH], "big")
     try:
         unpacking = zlib.decompressobj()
@@ -153,6 +155,6 @@ def unpad_tree(schema: Schema, text: bytes) -> Tree:
 
 
 def predict_classes(tree: Tree, codes: list[np.ndarray]) -> list[str]:
-    """The class of each row: the most frequent one where it ends."""
+    """Predict the class of each row: the most frequent one where it ends."""
     labels = tree.schema.label.labels
     return [labels[c] for c in tree.counts[tree.reach(codes)].argmax(axis=1).tolist()]

@@ -1,5 +1,6 @@
-"""OutsourcedTable: the routes of a server, and a close look at what comes back. A server is not
-trusted.
+"""Talk to the server of an outsourced table, and check everything that it sends back.
+
+A server is not trusted. :class:`OutsourcedTable` has a method for each of its routes.
 """
 
 from __future__ import annotations
@@ -20,68 +21,16 @@ from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.cipher.sealing import SealedPlace, SequenceEntry, check_anatomy, place_of
 
-# Beginning again where somebody else was faster.
-
-_STEP_TRIES = 20
-_T = TypeVar("_T")
-
-
-def retry_step(step: Callable[[], _T]) -> _T:
-    """Do a step that reads the table and depends on what it read, from its beginning where the
-    table changed in between.
-    """
-    for _ in range(_STEP_TRIES):
-        try:
-            return step()
-        except Conflict:
-            continue
-    raise Conflict("others keep changing the table; try again later")
-
-
-# What a client spends: bytes, seals and memory, counted as it goes.
-
-
-@dataclass(frozen=True)
-class Meter:
-    """A reading.
-
-    Args:
-        requests, sent, received: exchanges with the server, and their bytes (heads and bodies).
-        sealed, opened: encryptions and decryptions.
-        refined: leaves that were refined.
-        predictions: rows that were classified.
-        rows_held: the most rows that were in memory at once, candidates included.
-    """
-
-    requests: int = 0
-    sent: int = 0
-    received: int = 0
-    sealed: int = 0
-    opened: int = 0
-    refined: int = 0
-    predictions: int = 0
-    rows_held: int = 0
-
-    def since(self, before: Meter) -> Meter:
-        """What was spent after another reading. The most rows that were held stay what they are."""
-        spent = {name: value - getattr(before, name) for name, value in asdict(self).items()}
-        return Meter(**(spent | {"rows_held": self.rows_held}))
-
-    def each(self) -> dict[str, float]:
-        """What one prediction took, on average over all."""
-        return {
-            name: getattr(self, name) / max(self.predictions, 1)
-            for name in ("requests", "sent", "received", "sealed", "opened")
-        }
-
-
 PAGE = 1000
 OWNERS = "/sealed/anatomy"
 
 
 @dataclass(frozen=True)
 class TreeSummary:
-    """A base tree at the server. ``changed``: rows added or removed since it was grown."""
+    """A base tree at the server.
+
+    ``changed``: rows added or removed since it was grown.
+    """
 
     id: str
     made: str
@@ -95,8 +44,9 @@ class TreeSummary:
 
 @dataclass(frozen=True)
 class TreeDetails:
-    """The rows of each leaf of a base tree, and the versions of the sub-trees that refine some of
-    them.
+    """The rows of each leaf of a base tree, and the versions of their sub-trees.
+
+    Sub-trees refine some of the leaves.
     """
 
     sizes: dict[int, int]
@@ -116,7 +66,7 @@ class CandidateRow:
 
     @property
     def place(self) -> SealedPlace:
-        """What its sealed number must be bound to."""
+        """Return what its sealed number must be bound to."""
         return place_of(self.gid, self.pruning, self.cells, self.candidates)
 
 
@@ -130,8 +80,9 @@ class TablePage:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where rows end in a base tree: leaves, the base tree's classes, and the sealed sub-trees
-    (None: to be fetched).
+    """Where rows end in a base tree: leaves, classes, and the sealed sub-trees.
+
+    The classes are the base tree's. A sub-tree that is None has to be fetched.
     """
 
     leaves: list[int]
@@ -174,8 +125,8 @@ class OutsourcedTable:
             retry_for=retry_for,
             who="server of an outsourced table",
         )
-        told = self.about()
-        self.anatomy: Anatomy = told["anatomy"]
+        facts = self.about()
+        self.anatomy: Anatomy = facts["anatomy"]
         self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
         if anatomy is not None and anatomy != self.anatomy:
             raise OutsourceError(
@@ -196,7 +147,7 @@ class OutsourcedTable:
         self.close()
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         self.link.close()
 
     @property
@@ -229,20 +180,21 @@ class OutsourcedTable:
     # -- what there is -----------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """What the server says of itself, with an :class:`Anatomy` and :class:`TreeSummary` objects
-        (newest first) in it.
+        """Return what the server says of itself.
+
+        In it are an :class:`Anatomy` and :class:`TreeSummary` objects (newest first).
         """
-        told = self.link.get("/about")
+        reply = self.link.get("/about")
         with _looking():
-            listed = [_parse_tree_summary(tree) for tree in told["trees"]]
+            listed = [_parse_tree_summary(tree) for tree in reply["trees"]]
             whole = {
-                name: _check_natural(told[name])
+                name: _check_natural(reply[name])
                 for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")
             }
-        return {**whole, "anatomy": Anatomy.from_json(told.get("anatomy")), "trees": listed}
+        return {**whole, "anatomy": Anatomy.from_json(reply.get("anatomy")), "trees": listed}
 
     def newest_tree(self) -> TreeSummary:
-        """The base tree that was grown last."""
+        """Return the base tree that was grown last."""
         trees = self.about()["trees"]
         if not trees:
             raise OutsourceError(
@@ -251,7 +203,7 @@ class OutsourcedTable:
         return trees[0]  # type: ignore[no-any-return]
 
     def rows(self) -> Iterator[TablePage]:
-        """All rows, page by page."""
+        """Return all rows, page by page."""
         return self._pages("/rows")
 
     # -- base trees --------------------------------------------------------------------------------
@@ -260,69 +212,72 @@ class OutsourcedTable:
         self, splits: str = "multiway", leaf_size: int = 2, max_depth: int | None = None
     ) -> TreeSummary:
         """Let the server grow a base tree from the identifier table."""
-        told = self._post(
+        reply = self._post(
             "/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth}
         )
         with _looking():
-            return _parse_tree_summary(told)
+            return _parse_tree_summary(reply)
 
     def drop(self, tree: str) -> None:
         """Forget a base tree and its sub-trees."""
         self.link.delete(f"/trees/{tree}")
 
     def details(self, tree: str) -> TreeDetails:
-        """The leaves of a base tree."""
-        told = self.link.get(f"/trees/{tree}")
+        """Return the leaves of a base tree."""
+        reply = self.link.get(f"/trees/{tree}")
         with _looking():
-            sizes = {_check_natural(leaf): _check_natural(rows) for leaf, rows in told["sizes"]}
+            sizes = {_check_natural(leaf): _check_natural(rows) for leaf, rows in reply["sizes"]}
             return TreeDetails(
                 sizes,
                 {
                     _check_natural(leaf): _check_natural(version)
-                    for leaf, version in told["refined"]
+                    for leaf, version in reply["refined"]
                 },
             )
 
     def classify(self, tree: str, rows: Sequence[Sequence[CellText]]) -> list[str]:
-        """The base tree's classes."""
-        told = self._post(f"/trees/{tree}/predictions", {"rows": rows})
+        """Return the base tree's classes."""
+        reply = self._post(f"/trees/{tree}/predictions", {"rows": rows})
         with _looking():
-            return _check_classes(self.anatomy, told["classes"], len(rows))
+            return _check_classes(self.anatomy, reply["classes"], len(rows))
 
     def reach(self, tree: str, rows: Sequence[Sequence[CellText]]) -> Reached:
-        """Where rows end in the base tree. Sends what identifies them, never a sensitive value."""
-        told = self._post(f"/trees/{tree}/leaves", {"rows": rows})
+        """Return where rows end in the base tree.
+
+        Sends what identifies them, never a sensitive value.
+        """
+        reply = self._post(f"/trees/{tree}/leaves", {"rows": rows})
         with _looking():
-            leaves = [_check_natural(leaf) for leaf in told["leaves"]]
+            leaves = [_check_natural(leaf) for leaf in reply["leaves"]]
             _require_valid_reply(len(leaves) == len(rows))
             subtrees = {
                 int(leaf): None if one["sealed"] is None else _decode_base64(one["sealed"])
-                for leaf, one in told["subtrees"].items()
+                for leaf, one in reply["subtrees"].items()
             }
             return Reached(
-                leaves, _check_classes(self.anatomy, told["classes"], len(rows)), subtrees
+                leaves, _check_classes(self.anatomy, reply["classes"], len(rows)), subtrees
             )
 
     def leaf_rows(self, tree: str, leaf: int) -> Iterator[TablePage]:
-        """The rows of one leaf, page by page."""
+        """Return the rows of one leaf, page by page."""
         return self._pages(f"/trees/{tree}/leaves/{leaf}/rows")
 
     # -- what is sealed ----------------------------------------------------------------------------
 
     def subtree_place(self, tree: str, leaf: int) -> str:
-        """Where the sub-tree of a leaf is."""
+        """Return where the sub-tree of a leaf is."""
         return f"/trees/{tree}/leaves/{leaf}/subtree"
 
     def fetch(self, place: str) -> tuple[int, bytes]:
-        """The version and bytes of something sealed."""
-        told = self.link.get(place)
+        """Fetch the version and bytes of a sealed object."""
+        reply = self.link.get(place)
         with _looking():
-            return _check_natural(told["version"]), _decode_base64(told["sealed"])
+            return _check_natural(reply["version"]), _decode_base64(reply["sealed"])
 
     def store(
         self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None
     ) -> None:
-        """Leave something sealed.
+        """Store a sealed object.
 
         :class:`Conflict` where another version of it is there than the one to be replaced, or the
         table is of another version than the one that it was learnt from.
@@ -335,28 +290,32 @@ class OutsourcedTable:
         )
 
     def pending(self) -> list[tuple[int, bytes]]:
-        """The sealed rows that wait for a group."""
-        found: list[tuple[int, bytes]] = []
+        """Return the sealed rows that wait for a group."""
+        sealed_rows: list[tuple[int, bytes]] = []
         after: int | None = 0
         while after is not None:
-            told = self.link.get(f"/pending?after={after}&limit={PAGE}")
+            reply = self.link.get(f"/pending?after={after}&limit={PAGE}")
             with _looking():
-                found += [
+                sealed_rows += [
                     (_check_natural(number), _decode_base64(sealed))
-                    for number, sealed in told["pending"]
+                    for number, sealed in reply["pending"]
                 ]
-                after = _check_next(told["next"], after)
-        return found
+                after = _check_next(reply["next"], after)
+        return sealed_rows
 
     def change(self, version: int, **changes: list[Any]) -> None:
-        """Change the table in one step. :class:`Conflict` where it is of another version by now."""
+        """Change the table in one step.
+
+        Raises :class:`Conflict` where it is of another version by now.
+        """
         # The name lets the server tell a change that is sent again, because its answer was lost,
         # from a new one.
         self._post("/changes", {"id": secrets.token_hex(16), "version": version, **changes})
 
     def change_any(self, **changes: list[Any]) -> None:
-        """Change the table, whatever version it is of by now: for what does not depend on the
-        rest.
+        """Change the table, whatever version it is of by now.
+
+        This is for changes that do not depend on the rest.
         """
         retry_step(lambda: self.change(self.about()["version"], **changes))
 
@@ -370,13 +329,13 @@ class OutsourcedTable:
     def _pages(self, path: str) -> Iterator[TablePage]:
         after: int | None = -1
         while after is not None:
-            told = self.link.get(f"{path}?after={after}&limit={PAGE}")
+            reply = self.link.get(f"{path}?after={after}&limit={PAGE}")
             with _looking():
                 page = TablePage(
-                    _check_natural(told["version"]),
-                    [_parse_candidate_row(self.anatomy, row) for row in told["rows"]],
+                    _check_natural(reply["version"]),
+                    [_parse_candidate_row(self.anatomy, row) for row in reply["rows"]],
                 )
-                after = _check_next(told["next"], after)
+                after = _check_next(reply["next"], after)
                 _require_valid_reply(bool(page.rows) or after is None)
             yield page
 
@@ -456,5 +415,64 @@ def _decode_base64(text: str) -> bytes:
 
 
 def encode_base64(data: bytes) -> str:
-    """Bytes as they are sent."""
+    """Encode bytes as they are sent."""
     return base64.b64encode(data).decode()
+
+
+# Retrying a step where somebody else changed the table in between.
+
+_STEP_TRIES = 20
+_T = TypeVar("_T")
+
+
+def retry_step(step: Callable[[], _T]) -> _T:
+    """Run a step, and run it again where the table changed in between.
+
+    The step reads the table and depends on what it read, so it starts again from its beginning.
+    """
+    for _ in range(_STEP_TRIES):
+        try:
+            return step()
+        except Conflict:
+            continue
+    raise Conflict("others keep changing the table; try again later")
+
+
+# What a client spends: bytes, seals and memory.
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A reading of what a client has spent.
+
+    Args:
+        requests, sent, received: exchanges with the server, and their bytes (heads and bodies).
+        sealed, opened: encryptions and decryptions.
+        refined: leaves that were refined.
+        predictions: rows that were classified.
+        rows_held: the most rows that were in memory at once, candidates included.
+    """
+
+    requests: int = 0
+    sent: int = 0
+    received: int = 0
+    sealed: int = 0
+    opened: int = 0
+    refined: int = 0
+    predictions: int = 0
+    rows_held: int = 0
+
+    def since(self, before: Meter) -> Meter:
+        """Return what was spent after another reading.
+
+        The largest number of rows held stays what it is.
+        """
+        spent = {name: value - getattr(before, name) for name, value in asdict(self).items()}
+        return Meter(**(spent | {"rows_held": self.rows_held}))
+
+    def each(self) -> dict[str, float]:
+        """Return what one prediction took, on average over all."""
+        return {
+            name: getattr(self, name) / max(self.predictions, 1)
+            for name in ("requests", "sent", "received", "sealed", "opened")
+        }

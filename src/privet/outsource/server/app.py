@@ -1,4 +1,7 @@
-"""The routes. Everything under ``/v1`` is for clients' programs, with a token."""
+"""Define the routes.
+
+Everything under ``/v1`` is for clients' programs, with a token.
+"""
 
 # No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
 # annotations as they are.
@@ -54,14 +57,14 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(home: ServerState, limits: ServerLimits | None = None) -> FastAPI:
-    """The server of a home. Opens its store."""
-    counter = ServerHandlers(home, limits)
+def create_app(state: ServerState, limits: ServerLimits | None = None) -> FastAPI:
+    """Make the server of a folder, and open its store."""
+    handlers = ServerHandlers(state, limits)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await run_in_threadpool(counter.close)
+        await run_in_threadpool(handlers.close)
 
     app = FastAPI(
         title="Privet outsourced table",
@@ -75,11 +78,11 @@ def create_app(home: ServerState, limits: ServerLimits | None = None) -> FastAPI
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
     )
-    app.state.counter = counter
+    app.state.handlers = handlers
     requests.install(app)
-    app.include_router(_routes(counter))
+    app.include_router(_routes(handlers))
     app.include_router(page.routes())
-    app.add_middleware(AuthenticationMiddleware, desk=counter)
+    app.add_middleware(AuthenticationMiddleware, handlers=handlers)
     return app
 
 
@@ -97,23 +100,23 @@ Leaf = Annotated[int, Path(ge=0, lt=1 << 31)]
 Name = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,64}$")]
 
 
-def _routes(counter: ServerHandlers) -> APIRouter:
+def _routes(handlers: ServerHandlers) -> APIRouter:
     router = APIRouter(
         prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
     )
 
     @router.get("/about", summary="What is public about the table, and what there is")
     async def about() -> Response:
-        return await _answer(counter.about)
+        return await _answer(handlers.about)
 
     @router.post("/trees", status_code=201, summary="Grow a tree from what identifies people")
     async def grow(asked: requests.TreeToGrow) -> Response:
-        grown = await asyncio.wrap_future(await run_in_threadpool(counter.grow, asked))
+        grown = await asyncio.wrap_future(await run_in_threadpool(handlers.grow, asked))
         return _json_response(grown, 201)
 
     @router.get("/trees/{tree}", summary="A tree, and its leaves")
     async def tree(tree: str) -> Response:
-        return await _answer(lambda: counter.tree(tree))
+        return await _answer(lambda: handlers.tree(tree))
 
     @router.delete(
         "/trees/{tree}",
@@ -122,18 +125,18 @@ def _routes(counter: ServerHandlers) -> APIRouter:
         summary="Forget a tree and its sealed sub-trees",
     )
     async def remove_tree(tree: str) -> Response:
-        await run_in_threadpool(counter.store.remove_tree, tree)
+        await run_in_threadpool(handlers.store.remove_tree, tree)
         return Response(status_code=204)
 
     @router.post("/trees/{tree}/predictions", summary="The classes that a tree gives to rows")
     async def predict(tree: str, asked: requests.RowsToPlace) -> Response:
-        return await _answer(lambda: counter.predict(tree, asked.rows))
+        return await _answer(lambda: handlers.predict(tree, asked.rows))
 
     @router.post(
         "/trees/{tree}/leaves", summary="The leaves that rows reach, with their sealed sub-trees"
     )
     async def leaves(tree: str, asked: requests.RowsToPlace) -> Response:
-        return await _answer(lambda: counter.leaves(tree, asked.rows))
+        return await _answer(lambda: handlers.leaves(tree, asked.rows))
 
     @router.get(
         "/trees/{tree}/leaves/{leaf}/rows",
@@ -142,36 +145,36 @@ def _routes(counter: ServerHandlers) -> APIRouter:
     async def leaf_rows(
         tree: str, leaf: Leaf, asked: Annotated[requests.Slice, Query()]
     ) -> Response:
-        return await _answer(lambda: counter.rows(asked, (tree, leaf)))
+        return await _answer(lambda: handlers.rows(asked, (tree, leaf)))
 
     @router.get("/rows", summary="All rows, each with the sensitive values of its group")
     async def rows(asked: Annotated[requests.Slice, Query()]) -> Response:
-        return await _answer(lambda: counter.rows(asked))
+        return await _answer(lambda: handlers.rows(asked))
 
     @router.get("/trees/{tree}/leaves/{leaf}/subtree", summary="The sealed sub-tree of a leaf")
     async def subtree(tree: str, leaf: Leaf) -> Response:
-        return await _answer(lambda: counter.subtree(tree, leaf))
+        return await _answer(lambda: handlers.subtree(tree, leaf))
 
     @router.put(
         "/trees/{tree}/leaves/{leaf}/subtree", status_code=201, summary="Keep a sealed sub-tree"
     )
     async def put_subtree(tree: str, leaf: Leaf, sealing: requests.Sealing) -> Response:
-        return await _answer(lambda: counter.put_subtree(tree, leaf, sealing), 201)
+        return await _answer(lambda: handlers.put_subtree(tree, leaf, sealing), 201)
 
     @router.get("/sealed/{name}", summary="A sealed object")
     async def sealed(name: Name) -> Response:
-        return await _answer(lambda: counter.sealed(name))
+        return await _answer(lambda: handlers.sealed(name))
 
     @router.put("/sealed/{name}", status_code=201, summary="Keep a sealed object")
     async def put_sealed(name: Name, sealing: requests.Sealing) -> Response:
-        return await _answer(lambda: counter.put_sealed(name, sealing), 201)
+        return await _answer(lambda: handlers.put_sealed(name, sealing), 201)
 
     @router.get("/pending", summary="Sealed rows that wait for a group")
     async def pending(asked: Annotated[requests.PendingSlice, Query()]) -> Response:
-        return await _answer(lambda: counter.pending(asked))
+        return await _answer(lambda: handlers.pending(asked))
 
     @router.post("/changes", summary="Rows and values that come and go, all of it or nothing")
     async def change(asked: requests.Changes) -> Response:
-        return await _answer(lambda: counter.change(asked))
+        return await _answer(lambda: handlers.change(asked))
 
     return router

@@ -1,4 +1,4 @@
-"""The counter: all that the server does, without HTTP."""
+"""Handle every request of a client, without HTTP."""
 
 from __future__ import annotations
 
@@ -31,45 +31,30 @@ from privet.outsource.store.base import (
 )
 from privet.service.admission import Admission
 
-# Growing a base tree from the identifier table alone (the paper's cdbsl).
-
-
-def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summary:
-    """Grow a tree from the rows that are not for pruning, prune it with the others, and keep it."""
-    rows = store.training()
-    grown, kept = ~rows.pruning, rows.pruning
-    tree = grow_c45(
-        store.anatomy.identifying,
-        [column[grown] for column in rows.codes],
-        rows.classes[grown],
-        splits=settings.splits,
-        max_depth=settings.max_depth,
-        min_rows=settings.leaf_size,
-        prune=([column[kept] for column in rows.codes], rows.classes[kept]) if kept.any() else None,
-    )
-    return store.add_tree(settings, tree, rows, room)
-
 
 class ServerHandlers:
-    """What clients ask for. Several threads may use it at once; trees grow one at a time."""
+    """Handle what clients ask for.
 
-    def __init__(self, home: ServerState, limits: ServerLimits | None = None) -> None:
+    Several threads may use it at once; trees grow one at a time.
+    """
+
+    def __init__(self, state: ServerState, limits: ServerLimits | None = None) -> None:
         self.limits = limits or ServerLimits()
-        self._admission = Admission(home.accounts, self.limits)
-        self.store = home.store()
+        self._admission = Admission(state.accounts, self.limits)
+        self.store = state.store()
         self._grower = ThreadPoolExecutor(1, thread_name_prefix="grower")
 
     def close(self) -> None:
-        """Let go of the store, after the tree that is growing."""
+        """Close the store, after the tree that is growing."""
         self._grower.shutdown(wait=True, cancel_futures=True)
         self.store.close()
 
     def admit(self, token: str | None, address: str) -> str:
-        """The client of a token."""
+        """Return the client of a token."""
         return self._admission.admit(token, address)
 
     def about(self) -> Json:
-        """What is public about the table, and what there is."""
+        """Return what is public about the table, and what there is."""
         facts, trees = self.store.about()
         return {
             "anatomy": self.store.anatomy.to_json(),
@@ -99,7 +84,7 @@ class ServerHandlers:
         return self._grower.submit(lambda: grow_tree(self.store, settings, room).to_json())
 
     def tree(self, name: str) -> Json:
-        """A tree, and what there is to say about its leaves."""
+        """Return a tree, and the facts about its leaves."""
         facts = self.store.leaf_facts(name)
         return {
             **facts.summary.to_json(),
@@ -109,14 +94,12 @@ class ServerHandlers:
         }
 
     def predict(self, name: str, rows: Sequence[Sequence[Any]]) -> Json:
-        """The classes that a tree gives to rows."""
+        """Return the classes that a tree gives to rows."""
         tree = self.store.tree(name)
         return {"classes": self._classes(tree, self._reached(tree, rows))}
 
     def leaves(self, name: str, rows: Sequence[Sequence[Any]]) -> Json:
-        """The leaf that each row reaches, its class there, and the sealed sub-trees of these
-        leaves.
-        """
+        """Return the leaf that each row reaches, its class there, and the sealed sub-trees."""
         tree = self.store.tree(name, looked_up=False)
         reached = self._reached(tree, rows)
         subtrees = self.store.subtrees(name, np.unique(reached).tolist(), self.limits.inline)
@@ -146,7 +129,7 @@ class ServerHandlers:
     # -- rows --------------------------------------------------------------------------------------
 
     def rows(self, asked: requests.Slice, leaf: tuple[str, int] | None = None) -> Json:
-        """Rows with their candidates, of the whole table or of a leaf."""
+        """Return rows with their candidates, of the whole table or of a leaf."""
         return _page_to(
             self.store.page(
                 asked.after, min(asked.limit, self.limits.rows), self.limits.page_values, leaf
@@ -156,7 +139,7 @@ class ServerHandlers:
     # -- what is sealed ----------------------------------------------------------------------------
 
     def subtree(self, name: str, leaf: int) -> Json:
-        """The sealed sub-tree of a leaf."""
+        """Return the sealed sub-tree of a leaf."""
         return _sealed_to(self.store.subtree(name, leaf))
 
     def put_subtree(self, name: str, leaf: int, sealing: requests.Sealing) -> Json:
@@ -168,7 +151,7 @@ class ServerHandlers:
         }
 
     def sealed(self, name: str) -> Json:
-        """A sealed object."""
+        """Return a sealed object."""
         return _sealed_to(self.store.sealed(name))
 
     def put_sealed(self, name: str, sealing: requests.Sealing) -> Json:
@@ -186,10 +169,10 @@ class ServerHandlers:
         return body
 
     def pending(self, asked: requests.PendingSlice) -> Json:
-        """Sealed rows that wait for a group."""
-        found, following = self.store.pending(asked.after, asked.limit)
+        """Return sealed rows that wait for a group."""
+        waiting, following = self.store.pending(asked.after, asked.limit)
         return {
-            "pending": [[number, encode_base64(body)] for number, body in found],
+            "pending": [[number, encode_base64(body)] for number, body in waiting],
             "next": following,
         }
 
@@ -237,3 +220,22 @@ def _page_to(page: StoredPage) -> Json:
         for r in page.rows
     ]
     return {"rows": rows, "next": page.next, "version": page.version}
+
+
+# Growing a base tree from the identifier table alone (the paper's cdbsl).
+
+
+def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summary:
+    """Grow a tree from the rows that are not for pruning, prune it with the others, and keep it."""
+    rows = store.training()
+    grown, kept = ~rows.pruning, rows.pruning
+    tree = grow_c45(
+        store.anatomy.identifying,
+        [column[grown] for column in rows.codes],
+        rows.classes[grown],
+        splits=settings.splits,
+        max_depth=settings.max_depth,
+        min_rows=settings.leaf_size,
+        prune=([column[kept] for column in rows.codes], rows.classes[kept]) if kept.any() else None,
+    )
+    return store.add_tree(settings, tree, rows, room)

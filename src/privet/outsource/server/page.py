@@ -1,4 +1,7 @@
-"""The page at ``/``: for people who wonder what answers here. No data, no token, no script."""
+"""Serve the page at ``/``, for people who wonder what answers here.
+
+No data, no token, no script.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _HEADERS = http.make_headers(
 
 
 def routes() -> APIRouter:
-    """The page."""
+    """Make the routes of the page."""
     router = APIRouter(include_in_schema=False)
     environment = Environment(
         loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined

@@ -1,4 +1,8 @@
-"""What may be sent: typed and bounded. Binary values are texts in base64."""
+"""Define what clients may send, typed and bounded, and how errors are answered.
+
+Binary values are texts in base64. Errors are problem+json (RFC 9457). What a problem says never
+holds a cell, a value or what was sent.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +112,7 @@ class Changes(Strict):
 
 
 def decode_base64(where: str, text: str) -> bytes:
-    """The bytes of a text in base64."""
+    """Decode a text in base64."""
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -116,12 +120,11 @@ def decode_base64(where: str, text: str) -> bytes:
 
 
 def encode_base64(body: bytes) -> str:
-    """Bytes as text in base64."""
+    """Encode bytes as text in base64."""
     return base64.b64encode(body).decode("ascii")
 
 
-# Errors as problem+json (RFC 9457). What a problem says never holds a cell, a value or what was
-# sent.
+# Errors as problem+json (RFC 9457), without a cell, a value or what was sent.
 
 _LOG = logging.getLogger(__name__)  # for the owner
 

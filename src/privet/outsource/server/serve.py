@@ -1,4 +1,4 @@
-"""Running the server."""
+"""Run the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from privet.outsource.server.state import ServerLimits, ServerState
 
 
 def run(
-    home: ServerState,
+    state: ServerState,
     limits: ServerLimits,
     host: str,
     port: int,
@@ -29,8 +29,8 @@ def run(
             error.name or "fastapi", "curator", "serving an outsourced table"
         ) from None
     listen(
-        lambda: create_app(home, limits),
-        str(home.path),
+        lambda: create_app(state, limits),
+        str(state.path),
         host,
         port,
         cert,

@@ -1,4 +1,4 @@
-"""The home of a server: a folder with its accounts, and its store or where that is."""
+"""Keep the folder of a server: its accounts, its store or where that is, and its limits."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _KIND, _VERSION = "outsource server", 1
 
 @dataclass(frozen=True)
 class ServerState:
-    """What a server keeps. The analysts of its accounts are its clients; ``place`` may hold a
-    password.
+    """What a server keeps.
+
+    The analysts of its accounts are its clients; ``place`` may hold a password.
     """
 
     path: Path
@@ -32,8 +33,9 @@ class ServerState:
         return f"ServerState({str(self.path)!r})"
 
     def store(self) -> Store:
-        """Open the store. A DuckDB file is one process's at a time; the accounts can be changed
-        meanwhile.
+        """Open the store.
+
+        A DuckDB file is one process's at a time; the accounts can be changed meanwhile.
         """
         return open_store(self.path / _STORE if self.place == _STORE else self.place)
 
@@ -41,7 +43,7 @@ class ServerState:
     def make(
         cls, path: str | PathLike[str], folder: str | PathLike[str], store: str | None = None
     ) -> ServerState:
-        """A new home for the table of an owner's folder, as a whole or not at all.
+        """Make a new folder for the table of an owner, as a whole or not at all.
 
         ``store`` is a postgresql:// URL, with ``schema=`` where several share a database; by
         default the store is a file in the home.
@@ -78,7 +80,10 @@ class ServerState:
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> ServerState:
-        """A home that was made before. Its store is not opened yet."""
+        """Open a folder that was made before.
+
+        Its store is not opened yet.
+        """
         home = Path(path)
         try:
             config = json.loads((home / _CONFIG).read_text(encoding="utf-8"))
@@ -94,7 +99,7 @@ class ServerState:
         return cls(home, Accounts(home / _ACCOUNTS), store)
 
 
-# Sizes, rates and numbers, so that no client can starve the others or fill the server.
+# Limits, so that no client can starve the others or fill the server.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Store: what a server keeps, whatever database it is in."""
+"""Define a store: what a server keeps, whatever database it is in."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from privet.outsource.anatomy import Anatomy, CellText
 
 
 class Full(OutsourceError):
-    """There is no room for another; something must be removed first."""
+    """There is no room for another object; something must be removed first."""
 
 
 class Stale(Conflict):
-    """What was to be replaced is not what is there. Carries the version that is there; None for
-    nothing.
+    """The object to be replaced has changed.
+
+    Carries the version that is there; None for nothing.
     """
 
     def __init__(self, what: str, version: int | None) -> None:
@@ -30,7 +31,7 @@ class Stale(Conflict):
 
 
 class OtherData(Conflict):
-    """The rows are not those that this is about. Carries the data version that is there."""
+    """The rows have changed since. Carries the data version that is there."""
 
     def __init__(self, version: int) -> None:
         self.version = version
@@ -39,7 +40,7 @@ class OtherData(Conflict):
 
 @dataclass(frozen=True)
 class Facts:
-    """How much there is. ``version`` goes up with every change of the rows."""
+    """How much the store holds. ``version`` goes up with every change of the rows."""
 
     version: int
     rows: int
@@ -59,8 +60,9 @@ class TreeSettings:
 
 @dataclass(frozen=True)
 class Summary:
-    """A tree without its structure. ``largest``: rows of its largest leaf; ``changed``: rows that
-    came or went since it was grown.
+    """A tree without its structure.
+
+    ``largest``: rows of its largest leaf; ``changed``: rows that came or went since it was grown.
     """
 
     id: str
@@ -73,15 +75,13 @@ class Summary:
     changed: int
 
     def to_json(self) -> dict[str, Any]:
-        """As a client gets it."""
+        """Return it as a client gets it."""
         return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class LeafFacts:
-    """Of a tree: the rows of each leaf that has some, and the version of each leaf's sealed
-    sub-tree.
-    """
+    """The rows of each leaf of a tree that has some, and the versions of sealed sub-trees."""
 
     summary: Summary
     sizes: list[tuple[int, int]]
@@ -90,8 +90,9 @@ class LeafFacts:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The identifier table as codes, as of one data version. ``numbers`` are the numbers of its
-    rows, in order.
+    """The identifier table as codes, as of one data version.
+
+    ``numbers`` are the numbers of its rows, in order.
     """
 
     version: int
@@ -103,8 +104,9 @@ class Training:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the identifier table with the sensitive values of its group, one of which is its
-    own.
+    """A row of the identifier table with the sensitive values of its group.
+
+    One of the values is its own.
     """
 
     number: int
@@ -117,8 +119,9 @@ class Row:
 
 @dataclass(frozen=True)
 class StoredPage:
-    """Rows in order of their numbers; ``next`` is where the following page begins, None after the
-    last. Of one data version.
+    """Rows of one data version, in order of their numbers.
+
+    ``next`` is where the following page begins, None after the last.
     """
 
     version: int
@@ -164,8 +167,9 @@ class Change:
 
 @dataclass(frozen=True)
 class StoreLimits:
-    """How much a store holds at most: trees, sealed objects with a name, pending objects, and bytes
-    of one of these.
+    """How much a store holds at most.
+
+    The limits are of trees, sealed objects with a name, pending objects, and bytes of one of these.
     """
 
     trees: int = 64
@@ -183,7 +187,9 @@ class Changed:
 
 
 class Store(Protocol):
-    """A place for both halves and what belongs to them. Several threads may use it at once.
+    """A place for both halves and what belongs to them.
+
+    Several threads may use it at once.
 
     Every method is one transaction: what it returns is of one moment, and what it stored is durable
     when it returns.
@@ -192,29 +198,31 @@ class Store(Protocol):
     anatomy: Anatomy
 
     def about(self) -> tuple[Facts, list[Summary]]:
-        """How much there is, and the trees, newest first."""
+        """Return how much there is, and the trees, newest first."""
         ...
 
     def training(self) -> Training:
-        """What a tree is grown from."""
+        """Return what a tree is grown from."""
         ...
 
     def add_tree(
         self, settings: TreeSettings, tree: Tree, training: Training, room: StoreLimits
     ) -> Summary:
-        """Keep a tree that was grown, and which rows are in which leaf. Rows that came or went
-        meanwhile are accounted for.
+        """Keep a tree that was grown, and which rows are in which leaf.
+
+        Rows that came or went meanwhile are accounted for.
         """
         ...
 
     def tree(self, id: str, *, looked_up: bool = True) -> Tree:  # noqa: A002 - its name everywhere
-        """A tree; its nodes are numbered as they are stored. Not ``looked_up``, another process may
-        have removed it meanwhile.
+        """Return a tree; its nodes are numbered as they are stored.
+
+        Not ``looked_up``, another process may have removed it meanwhile.
         """
         ...
 
     def leaf_facts(self, id: str) -> LeafFacts:  # noqa: A002
-        """What there is to say about a tree and its leaves."""
+        """Return the facts about a tree and its leaves."""
         ...
 
     def remove_tree(self, id: str) -> None:  # noqa: A002
@@ -224,7 +232,9 @@ class Store(Protocol):
     def page(
         self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
     ) -> StoredPage:
-        """Rows with larger numbers than ``after``: of the whole table, or of a leaf of a tree.
+        """Return rows with larger numbers than ``after``.
+
+        They are of the whole table, or of a leaf of a tree.
 
         The page ends early, after at least one row, where the candidates would be more than
         ``most_values``.
@@ -232,11 +242,14 @@ class Store(Protocol):
         ...
 
     def subtree(self, id: str, leaf: int) -> Sealed:  # noqa: A002
-        """The sealed sub-tree of a leaf."""
+        """Return the sealed sub-tree of a leaf."""
         ...
 
     def subtrees(self, id: str, leaves: Sequence[int], most_bytes: int) -> dict[int, Sealed]:  # noqa: A002
-        """Those of several leaves that have one; with their bytes as long as all of them fit."""
+        """Return the sub-trees of several leaves that have one.
+
+        Their bytes are there as long as all of them fit.
+        """
         ...
 
     def put_subtree(
@@ -247,13 +260,14 @@ class Store(Protocol):
         replaces: int | None,
         data: int | None = None,
     ) -> int:
-        """Keep a sealed sub-tree; its version. ``replaces`` says what is there, ``data`` from which
-        data version it was made.
+        """Keep a sealed sub-tree, and return its version.
+
+        ``replaces`` says what is there, ``data`` from which data version it was made.
         """
         ...
 
     def sealed(self, name: str) -> Sealed:
-        """A sealed object."""
+        """Return a sealed object."""
         ...
 
     def put_sealed(
@@ -264,11 +278,11 @@ class Store(Protocol):
         room: StoreLimits,
         data: int | None = None,
     ) -> int:
-        """Keep a sealed object; its version."""
+        """Keep a sealed object, and return its version."""
         ...
 
     def pending(self, after: int, limit: int) -> tuple[list[tuple[int, bytes]], int | None]:
-        """Sealed rows that wait for a group, and where the following ones begin."""
+        """Return sealed rows that wait for a group, and where the following ones begin."""
         ...
 
     def change(self, change: Change, room: StoreLimits) -> Changed:
@@ -276,5 +290,5 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         ...

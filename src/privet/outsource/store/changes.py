@@ -1,5 +1,4 @@
-"""Changes: rows and values that come in new groups, rows that go, sealed numbers that are sealed
-anew, rows that wait for a group.
+"""Change a stored table: add and remove rows, re-seal numbers, keep rows that wait for a group.
 
 A row that goes leaves its sensitive value behind: without it, the others of its group would be less
 hidden than they were (Nergiz, Clifton and Malluhi 2013, *Updating Outsourced Anatomized Private
@@ -40,8 +39,9 @@ def apply(
     change: Change,
     room: StoreLimits,
 ) -> Changed:
-    """Check a change and apply it, within a transaction that an error undoes. ``trees`` are all
-    that there are, by number.
+    """Check a change and apply it, within a transaction that an error undoes.
+
+    ``trees`` are all that there are, by number.
     """
     if (done := _find_earlier_answer(session, change)) is not None:
         return done
@@ -98,7 +98,7 @@ def _find_earlier_answer(session: Transaction, change: Change) -> Changed | None
     return None
 
 
-# -- what is looked at before anything is done -----------------------------------------------------
+# Checks, made before anything is changed.
 
 
 def _check_numbers(session: Transaction, change: Change, room: StoreLimits) -> None:
@@ -128,9 +128,9 @@ def _check_there(
         f"SELECT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::BIGINT[]) AS n) AS g ON g.n "
         f"= t.{column}"
     )
-    found = {number for (number,) in session.rows(sql, (inside,))} if inside else set()
+    present = {number for (number,) in session.rows(sql, (inside,))} if inside else set()
     for i, number in enumerate(numbers):
-        if number not in found:
+        if number not in present:
             raise ParameterError(f"{where}.{i}: there is no such number")
 
 
@@ -242,13 +242,13 @@ def _check_absent(
         f"SELECT DISTINCT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::{kind}[]) AS e) AS "
         f"g ON g.e = t.{column}"
     )
-    found = {entry for (entry,) in session.rows(sql, (list(entries),))} if entries else set()
+    present = {entry for (entry,) in session.rows(sql, (list(entries),))} if entries else set()
     for where, entry in zip(places, entries, strict=True):
-        if entry in found:
+        if entry in present:
             raise ParameterError(f"{where}: {trouble}")
 
 
-# -- what is done ----------------------------------------------------------------------------------
+# The changes themselves.
 
 #: Trees and leaves, and how many more rows they have now.
 Touched = list[tuple[int, int, int]]

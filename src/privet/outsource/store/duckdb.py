@@ -1,4 +1,4 @@
-"""A store in a DuckDB file. One process owns it at a time."""
+"""Keep a store in a DuckDB file. One process owns it at a time."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class DuckDBStore(SqlStore):
 
     @classmethod
     def make(cls, path: Path, folder: Path) -> None:
-        """Make a store of the owner's folder. It has its name only when it is whole."""
+        """Make a store of the owner's folder.
+
+        The file gets its name only when it is whole.
+        """
         if path.exists():
             raise ParameterError(f"{path} exists; a store needs a file of its own")
         if not path.absolute().parent.is_dir():

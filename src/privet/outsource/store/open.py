@@ -1,4 +1,4 @@
-"""Where a store is: a DuckDB file, or a schema of a PostgreSQL database."""
+"""Make or open a store by its place: a DuckDB file, or a schema of a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ _POSTGRES = ("postgresql://", "postgres://")
 
 
 def make_store(place: str | PathLike[str], folder: str | PathLike[str]) -> None:
-    """Load the folder that an owner made into a new store, all of it or nothing. What is wrong with
-    it is said, and where.
+    """Load the folder that an owner made into a new store, all of it or nothing.
+
+    What is wrong with it is said, and where.
     """
     named = fspath(place)
     if named.startswith(_POSTGRES):
@@ -26,7 +27,7 @@ def make_store(place: str | PathLike[str], folder: str | PathLike[str]) -> None:
 
 
 def open_store(place: str | PathLike[str]) -> Store:
-    """A store that was made before."""
+    """Open a store that was made before."""
     named = fspath(place)
     if named.startswith(_POSTGRES):
         from privet.outsource.store.postgres import PostgresStore

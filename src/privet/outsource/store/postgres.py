@@ -1,4 +1,4 @@
-"""A store in a schema of a PostgreSQL database. Several servers may share it."""
+"""Keep a store in a schema of a PostgreSQL database. Several servers may share it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _USED = (
 
 
 class PostgresStore(SqlStore):
-    """A store in a schema of its own. Who writes holds a lock, whichever server it is."""
+    """A store in a schema of its own. A writer holds a lock, whichever server it is."""
 
     def __init__(self, place: str) -> None:
         url, self._schema = parse_place(place)
@@ -139,8 +139,9 @@ class _Transaction:
 
 
 def parse_place(place: str) -> tuple[str, str]:
-    """The URL for the driver, and the schema. Parts of a password that stand in the wrong place
-    must not get into a message.
+    """Return the URL for the driver, and the schema.
+
+    Parts of a password that stand in the wrong place must not get into a message.
     """
     try:
         import psycopg

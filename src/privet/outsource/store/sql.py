@@ -1,4 +1,4 @@
-"""What the stores share: everything but how a database is reached."""
+"""Share everything among the stores but how a database is reached."""
 
 from __future__ import annotations
 
@@ -61,22 +61,23 @@ class SqlStore(ABC):
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Transaction]:
-        """A transaction that sees one moment."""
+        """Open a transaction that sees one moment."""
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Transaction]:
-        """A transaction in which nobody else writes. Durable when it is left; undone where it is
-        left by an error.
+        """Open a transaction in which nobody else writes.
+
+        It is durable when it is left, and undone where it is left by an error.
         """
 
     def glance(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The answer to one statement."""
+        """Return the answer to one statement."""
         with self.reading() as session:
             return session.rows(sql, values)
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
     def about(self) -> tuple[Facts, list[Summary]]:
         with self.reading() as session:
@@ -229,26 +230,26 @@ class SqlStore(ABC):
     def subtree(self, id: str, leaf: int) -> Sealed:  # noqa: A002
         with self.reading() as session:
             number = _find_tree_number(session, id)
-            found = session.rows(
+            rows = session.rows(
                 (
                     "SELECT version, body FROM subtrees WHERE tree = $1 AND leaf = $2 AND body IS "
                     "NOT NULL"
                 ),
                 (number, leaf),
             )
-        if not found:
+        if not rows:
             raise NotThere("this leaf has no sealed sub-tree")
-        return Sealed(*found[0])
+        return Sealed(*rows[0])
 
     def subtrees(self, id: str, leaves: Sequence[int], most_bytes: int) -> dict[int, Sealed]:  # noqa: A002
         known = self._trees.get(id)
         number = self._look_up(id) if known is None else known[0]
         what = "FROM subtrees WHERE tree = $1 AND body IS NOT NULL AND leaf"
         if len(leaves) == 1:  # asked for every prediction: one plain statement
-            found = self.glance(f"SELECT leaf, version, body {what} = $2", (number, leaves[0]))
+            rows = self.glance(f"SELECT leaf, version, body {what} = $2", (number, leaves[0]))
             return {
                 leaf: Sealed(version, body if len(body) <= most_bytes else None)
-                for leaf, version, body in found
+                for leaf, version, body in rows
             }
         several = f"{what} IN (SELECT unnest($2::BIGINT[]))"
         with self.reading() as session:
@@ -285,12 +286,12 @@ class SqlStore(ABC):
             return _replace(session, "subtrees", {"tree": number, "leaf": leaf}, body, replaces)
 
     def sealed(self, name: str) -> Sealed:
-        found = self.glance(
+        rows = self.glance(
             "SELECT version, body FROM sealed WHERE name = $1 AND body IS NOT NULL", (name,)
         )
-        if not found:
+        if not rows:
             raise NotThere("there is no sealed object of this name")
-        return Sealed(*found[0])
+        return Sealed(*rows[0])
 
     def put_sealed(
         self,
@@ -311,12 +312,12 @@ class SqlStore(ABC):
 
     def pending(self, after: int, limit: int) -> tuple[list[tuple[int, bytes]], int | None]:
         with self.reading() as session:
-            found = session.rows(
+            rows = session.rows(
                 "SELECT id, body FROM pending WHERE id > $1 ORDER BY id LIMIT $2",
                 (after, limit + 1),
             )
-        kept = [(number, body) for number, body in found[:limit]]
-        return kept, kept[-1][0] if len(found) > limit else None
+        kept = [(number, body) for number, body in rows[:limit]]
+        return kept, kept[-1][0] if len(rows) > limit else None
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -330,10 +331,10 @@ class SqlStore(ABC):
 
 
 def _find_tree_number(session: Transaction, name: str) -> int:
-    found = session.rows("SELECT number FROM trees WHERE id = $1", (name,))
-    if not found:
+    rows = session.rows("SELECT number FROM trees WHERE id = $1", (name,))
+    if not rows:
         raise NotThere("there is no such tree")
-    return int(found[0][0])
+    return int(rows[0][0])
 
 
 def _read_candidates(
@@ -342,15 +343,15 @@ def _read_candidates(
     """The sensitive values of each group, in order of their numbers. Of more than ``at_most`` in
     all, the last are left out.
     """
-    found: dict[int, list[tuple[int, str | None]]] = {}
+    values: dict[int, list[tuple[int, str | None]]] = {}
     sql = (
         "SELECT gid, seq, value FROM st WHERE gid IN (SELECT unnest($1::BIGINT[])) ORDER BY seq "
         "LIMIT $2"
     )
     limit = (1 << 62) if at_most is None else at_most + 1
     for gid, seq, value in session.rows(sql, (gids, limit)) if gids else ():
-        found.setdefault(gid, []).append((seq, value))
-    return found
+        values.setdefault(gid, []).append((seq, value))
+    return values
 
 
 def _check_data(session: Transaction, data: int | None) -> None:
@@ -367,15 +368,15 @@ def _replace(
     even if what had it was dropped.
     """
     where = " AND ".join(f"{name} = ${i}" for i, name in enumerate(key, 1))
-    found = session.rows(
+    rows = session.rows(
         f"SELECT version, body IS NOT NULL FROM {table} WHERE {where}", tuple(key.values())
     )
-    version, there = found[0] if found else (0, False)
+    version, there = rows[0] if rows else (0, False)
     current = version if there else None
     if replaces != current:
         raise Stale("what is sealed here", current)
     n = len(key)
-    if found:
+    if rows:
         session.run(
             f"UPDATE {table} SET version = ${n + 1}, body = ${n + 2} WHERE {where}",
             (*key.values(), version + 1, body),

@@ -1,5 +1,4 @@
-"""Staging: the owner's files become a DuckDB store, and are looked at there, before anything opens
-them.
+"""Turn the owner's files into a DuckDB store, and check them there, before anything opens them.
 
 Whoever outsources a table relies on what a server can learn from it. So a folder whose groups are
 not diverse, whose order says something, or that holds more than it should, is refused.

@@ -1,5 +1,8 @@
-"""The tables of a store, in the SQL that DuckDB and PostgreSQL share. Names of columns never come
-from a schema.
+"""Define the tables of a store, in the SQL that DuckDB and PostgreSQL share.
+
+Names of columns never come from a schema, and values are bound as ``$1``, ``$2``, ... Beside the
+tables are transactions, what must hold of rows and values (in files and in changes alike), and how
+trees are stored.
 """
 
 from __future__ import annotations
@@ -37,12 +40,12 @@ NUMBERS = (
 
 
 def cell_names(n_cells: int) -> list[str]:
-    """The columns of the cells."""
+    """Return the columns of the cells."""
     return [f"c{i}" for i in range(n_cells)]
 
 
 def create_statements(n_cells: int) -> list[str]:
-    """How the tables are made.
+    """Return the statements that make the tables.
 
     Keys are declared only where one that was given up never comes back: DuckDB refuses a key again
     as long as somebody still reads what was there before. For the others, writers are one at a time
@@ -95,8 +98,7 @@ INDEXES = (
 )
 
 
-# Transaction: one of a database, in the SQL that DuckDB and PostgreSQL share. Values are bound as
-# ``$1``, ``$2``, ...
+# Transactions. Values are bound as ``$1``, ``$2``, ...
 
 #: Rows that are fetched at once.
 BLOCK = 1 << 16
@@ -110,15 +112,15 @@ class Transaction(Protocol):
         ...
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of an answer."""
+        """Return all rows of an answer."""
         ...
 
     def blocks(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of an answer, :data:`BLOCK` at a time."""
+        """Yield the rows of an answer, :data:`BLOCK` at a time."""
         ...
 
     def put(self, table: str, *columns: Ints) -> None:
-        """Add many lines of whole numbers to a table."""
+        """Add many rows of integers to a table."""
         ...
 
 
@@ -129,8 +131,9 @@ MAX_ESEQ = 256
 
 
 def fits(anatomy: Anatomy, columns: Sequence[Sequence[CellText]]) -> npt.NDArray[np.bool_]:
-    """Which rows fit the schema of the identifier table. The columns are those of
-    ``Anatomy.columns``.
+    """Return which rows fit the schema of the identifier table.
+
+    The columns are those of ``Anatomy.columns``.
     """
     named = {
         name: _object_column(cells) for name, cells in zip(anatomy.columns, columns, strict=True)
@@ -142,7 +145,7 @@ def fits(anatomy: Anatomy, columns: Sequence[Sequence[CellText]]) -> npt.NDArray
 
 
 def encode_identifiers(anatomy: Anatomy, columns: Sequence[Sequence[Any]]) -> Encoded:
-    """Codes of the identifying attributes, and of the class where it is there too."""
+    """Encode the identifying attributes, and the class where it is there too."""
     schema = replace(anatomy.identifying, person=None)
     names = [*schema.names, schema.target][: len(columns)]
     return encode(
@@ -153,7 +156,7 @@ def encode_identifiers(anatomy: Anatomy, columns: Sequence[Sequence[Any]]) -> En
 
 
 def is_storable(cell: CellText) -> bool:
-    """Whether any database can hold it: NUL is no text in PostgreSQL."""
+    """Return whether any database can hold it: NUL is no text in PostgreSQL."""
     return cell is None or (len(cell) <= MAX_CELL and "\x00" not in cell)
 
 
@@ -163,13 +166,13 @@ def _object_column(cells: Sequence[Any]) -> npt.NDArray[Any]:
     return column
 
 
-# Trees in a store: what they are grown from, how they are written, and which rows are in which
-# leaf.
+# Trees: what they are grown from, how they are written, and which rows are in which leaf.
 
 
 def read_training_rows(session: Transaction, anatomy: Anatomy, after: int = -1) -> Training:
-    """The rows with larger numbers than ``after``, as codes. Their cells are in memory a block at a
-    time.
+    """Read the rows with larger numbers than ``after``, as codes.
+
+    Their cells are in memory a block at a time.
     """
     names = cell_names(len(anatomy.identifying.names) + 1)
     ((version,),) = session.rows("SELECT version FROM meta")
@@ -197,13 +200,16 @@ def _append(columns: list[list[npt.NDArray[Any]]], found: Encoded) -> None:
 
 
 def as_stored(anatomy: Anatomy, tree: Tree) -> tuple[str, Tree]:
-    """A tree as it is written, and as it is read again: its nodes may have other numbers then."""
+    """Return a tree as it is written, and as it is read again.
+
+    Its nodes may have other numbers then.
+    """
     structure = json.dumps(tree_to(tree), separators=(",", ":"))
     return structure, from_stored(anatomy, structure)
 
 
 def from_stored(anatomy: Anatomy, structure: str) -> Tree:
-    """A tree as it was written."""
+    """Return a tree as it was written."""
     try:
         return tree_from(anatomy.identifying, json.loads(structure), 0)
     except (Damaged, ValueError):
@@ -213,8 +219,9 @@ def from_stored(anatomy: Anatomy, structure: str) -> Tree:
 def place_rows(
     session: Transaction, anatomy: Anatomy, number: int, tree: Tree, grown_from: Training
 ) -> int:
-    """Say which rows are in which leaf of a new tree; how many rows came or went since it was
-    grown.
+    """Store which rows are in which leaf of a new tree.
+
+    Returns how many rows came or went since it was grown.
     """
     leaf, numbers, changed = tree.reach(grown_from.codes), grown_from.numbers, 0
     ((version,),) = session.rows("SELECT version FROM meta")

@@ -1,4 +1,4 @@
-"""Accuracy over epsilon: a dot per learner and epsilon, with whiskers over repeated runs."""
+"""Draw accuracy over epsilon: a dot per learner and epsilon, with whiskers over repeated runs."""
 
 from __future__ import annotations
 
@@ -261,9 +261,9 @@ def _add_words(figure: Figure, heading: Sequence[str], caption: str) -> None:
             fontweight="bold",
             **words,
         )
-    told = "\n".join(wrap_text(caption, width - 2 * _RIGHT, _CAPTION))
+    text = "\n".join(wrap_text(caption, width - 2 * _RIGHT, _CAPTION))
     figure.text(
-        _RIGHT / width, 0.1 / height, told, va="bottom", fontsize=_CAPTION, color=QUIET, **words
+        _RIGHT / width, 0.1 / height, text, va="bottom", fontsize=_CAPTION, color=QUIET, **words
     )
 
 

@@ -1,5 +1,8 @@
-"""Box plots of anything: a group of boxes per place on the axis, the mean of each marked by a
-dot.
+"""Draw box plots: of several series on one axis, or in panels side by side.
+
+:func:`draw_boxes` draws a group of boxes per place on the axis, and marks each mean by a dot.
+:func:`draw_box_panels` draws one panel per method, all on the same scale, with lines of means over
+the boxes and a parameter below.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ def draw_boxes(
     caption: str = "",
     level: tuple[float, str] | None = None,
 ) -> Figure:
-    """Box plots by place and series, both in the order in which they first come.
+    """Draw box plots by place and series, both in the order in which they first come.
 
     Args:
         runs: place, series and value of every run. A place may have line breaks.
@@ -175,8 +178,7 @@ def _check_runs(runs: Sequence[BoxRun]) -> None:
         raise ParameterError("draw_boxes: the value of every run must be a finite number")
 
 
-# Box plots in panels side by side, with lines of means over them: a parameter below, the same
-# scale for all.
+# Panels side by side, on one scale, with lines of means over the boxes.
 
 #: The place of a run on the axis, and its value.
 PanelRun = tuple[str, float]
@@ -186,9 +188,7 @@ _PANEL_KEY, _PANEL_CAPTION, _PANEL_HANDLE_LENGTH = 9.0, 8.0, 0.85
 
 @dataclass(frozen=True)
 class Panel:
-    """The runs of the boxes, and of each line, which has a name. Where there is no box there may be
-    lines alone.
-    """
+    """The runs of the boxes, and of each named line. A panel may have lines and no boxes."""
 
     boxes: Sequence[PanelRun]
     lines: Mapping[str, Sequence[PanelRun]]
@@ -204,7 +204,7 @@ def draw_box_panels(
     caption: str = "",
     level: tuple[float, str] | None = None,
 ) -> Figure:
-    """A panel of boxes for each method, and lines of means to compare them with.
+    """Draw a panel of boxes for each method, with lines of means to compare them with.
 
     Args:
         panels: what stands above each, and its runs.
@@ -235,9 +235,9 @@ def draw_box_panels(
         axes.label_outer()
     _draw_boxes_key(figure, names, level, width, title)
     if caption:
-        told = "\n".join(wrap_text(caption, width, _PANEL_CAPTION))
+        text = "\n".join(wrap_text(caption, width, _PANEL_CAPTION))
         figure.supxlabel(
-            told, x=0.01, ha="left", fontsize=_PANEL_CAPTION, color=QUIET, parse_math=False
+            text, x=0.01, ha="left", fontsize=_PANEL_CAPTION, color=QUIET, parse_math=False
         )
     return figure
 

@@ -1,5 +1,6 @@
-"""Curves of anything: the mean of repeated runs over a parameter, with whiskers of a standard
-error, in one panel or several.
+"""Draw curves: the mean of repeated runs over a parameter, in one panel or several.
+
+Whiskers are one standard error.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def draw_curves(
     caption: str = "",
     columns: int = 2,
 ) -> Figure:
-    """A panel for each group of runs, with a curve for each series.
+    """Draw a panel for each group of runs, with a curve for each series.
 
     The values of the parameter stand at equal distances, in order; an infinite one, which means no
     noise, stands at the right end. Series keep their colour in all panels, and stand a little
@@ -82,21 +83,24 @@ def draw_curves(
 
 
 def draw_lines(axes: Axes, runs: Sequence[CurveRun], series: Sequence[str]) -> None:
-    """One panel. A series has the colour, the marker and the dash of its place in ``series``."""
+    """Draw one panel.
+
+    A series has the colour, the marker and the dash of its place in ``series``.
+    """
     values = sorted({float(value) for _, value, _ in runs})
     for number, name in enumerate(series):
         mine = {
-            place: [found for of, at, found in runs if of == name and at == value]
+            place: [results for of, at, results in runs if of == name and at == value]
             for place, value in enumerate(values)
         }
-        mine = {place: found for place, found in mine.items() if found}
+        mine = {place: results for place, results in mine.items() if results}
         if not mine:
             continue
         shift = (number - (len(series) - 1) / 2) * _CURVES_APART
         axes.errorbar(
             [place + shift for place in mine],
-            [float(np.mean(found)) for found in mine.values()],
-            yerr=[_standard_error(found) for found in mine.values()],
+            [float(np.mean(results)) for results in mine.values()],
+            yerr=[_standard_error(results) for results in mine.values()],
             zorder=3 + len(series) - number,
             **_curve_style(number),
         )
@@ -111,9 +115,7 @@ def draw_lines(axes: Axes, runs: Sequence[CurveRun], series: Sequence[str]) -> N
 
 
 def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> None:
-    """What each line means, under a title, above all panels of a figure that is so many inches
-    wide.
-    """
+    """Add a legend under a title, above all panels of a figure that is so many inches wide."""
     key = [_make_legend_handle(number, name) for number, name in enumerate(series)]
     side_by_side = max(
         1,
@@ -141,10 +143,10 @@ def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> 
 
 
 def add_caption(figure: Figure, caption: str, width: float) -> None:
-    """Small letters below all panels, if there is anything to say."""
+    """Add small letters below all panels, if there is anything to say."""
     if caption:
-        told = "\n".join(wrap_text(caption, width, _CAPTION))
-        figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
+        text = "\n".join(wrap_text(caption, width, _CAPTION))
+        figure.supxlabel(text, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
 
 
 def _curve_style(number: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Where the nodes of a drawn tree stand: the root at the left, a line for each leaf, columns as
-wide as their texts.
+"""Lay out a drawn tree, and draw its leaves as bars.
 
+The root is at the left, each leaf has a line of its own, and columns are as wide as their texts.
 All lengths are inches, so that texts are measured once and never overlap.
 """
 
@@ -31,8 +31,9 @@ ELBOW = 0.16
 
 @dataclass
 class Placed:
-    """A node with its place. ``test`` is empty where it is drawn as a leaf; ``label`` is the branch
-    that leads to it.
+    """A node with its place.
+
+    ``test`` is empty where it is drawn as a leaf; ``label`` is the branch that leads to it.
     """
 
     node: int
@@ -46,9 +47,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Layout:
-    """All nodes, parents first; where each column of boxes starts and how wide it is; where the
-    last column ends.
-    """
+    """All nodes, parents first, with the start and width of each column and the end of the last."""
 
     nodes: list[Placed]
     starts: list[float]
@@ -57,18 +56,19 @@ class Layout:
 
     @property
     def leaves(self) -> list[Placed]:
-        """What is drawn as a leaf, from top to bottom."""
+        """The nodes that are drawn as leaves, from top to bottom."""
         return [placed for placed in self.nodes if not placed.test]
 
     def box(self, placed: Placed) -> tuple[float, float]:
-        """Left and right end of the box of a test."""
+        """Return the left and right end of the box of a test."""
         start = self.starts[placed.depth]
         return start, start + self.widths[placed.depth]
 
 
 def place_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Placed]:
-    """The nodes to draw, parents first, each with its line: leaves get whole numbers, the others
-    stand amid their children.
+    """Place the nodes to draw, parents first, each on its line.
+
+    Leaves get integers; the others stand amid their children.
     """
     nodes: list[Placed] = []
     stack = [Placed(0, 0, "", "")]
@@ -97,8 +97,9 @@ def place_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Plac
 
 
 def choose_opened_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> set[int]:
-    """The tests to draw: level by level, and in a level first what more of the domain reaches,
-    while the leaves are so many at most.
+    """Choose the tests to draw, so that there are at most so many leaves.
+
+    They are chosen level by level, and in a level first those that more of the domain reaches.
     """
     depths, shares, parents = tree.depths, domain_shares(tree.cells), tree.cells.parents
     opened: set[int] = set()
@@ -114,7 +115,7 @@ def choose_opened_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> s
 
 
 def lay_out_columns(nodes: list[Placed], left: float) -> Layout:
-    """Columns for these nodes, starting at ``left``."""
+    """Lay out columns for these nodes, starting at ``left``."""
     deepest = max((placed.depth for placed in nodes if placed.test), default=-1)
     starts, widths, x = [], [], left
     for depth in range(deepest + 1):
@@ -130,8 +131,9 @@ def lay_out_columns(nodes: list[Placed], left: float) -> Layout:
 
 
 def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[int] = ()) -> str:
-    """The branch as in a picture, where the attribute stands in its box: ``red, blue``, ``not
-    grey``, ``< 35``; shortened.
+    """Write a branch as in a picture, where the attribute stands in its box.
+
+    Examples: ``red, blue``, ``not grey``, ``< 35``; shortened where too long.
     """
     for limit, length in ((4, None), (3, None), (2, None), (1, None), (1, 16)):
         text = branch_text(attribute, codes, among=among, limit=limit, length=length)
@@ -145,7 +147,7 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
     return shorten(text, 32)
 
 
-# Leaves as bars: one per class with a whisker for the noise of its count, and their legend.
+# Leaves as bars: one per class, with a whisker for the noise of its count, and their legend.
 
 #: With more classes, the rarest share one bar.
 MAX_BARS = 5
@@ -156,7 +158,7 @@ BarGroup = tuple[str, list[int]]
 
 
 class Bars:
-    """How a leaf is drawn that has a count, or a score, for each class.
+    """How to draw a leaf that has a count, or a score, for each class.
 
     Scores are drawn as the probabilities that this tree would give by itself.
     """
@@ -172,12 +174,12 @@ class Bars:
         self.notes = ["Whiskers: how far noise moves a share, 19 times in 20."] if noise else []
 
     def width(self, placed: Placed) -> float:
-        """Of the bars and what stands beside them."""
+        """Return the width of the bars and what stands beside them."""
         label, size = self._label_leaf(placed)
         return LENGTH + 0.3 + text_width(label, TEXT, bold=True) + text_width(size, SMALL)
 
     def draw(self, axes: Axes, placed: Placed, x: float, y: float) -> None:
-        """The bars of one leaf, its class and its size."""
+        """Draw the bars of one leaf, its class and its size."""
         noise = self._noise * math.sqrt(self._below[placed.node])
         draw_bars(
             axes,
@@ -201,8 +203,9 @@ class Bars:
 
 
 def groups_of(schema: Schema, counts: Floats) -> list[BarGroup]:
-    """Bars with their classes: one each; where there are too many, the rarest by these counts
-    together.
+    """Assign classes to bars: one each, or the rarest together where there are too many.
+
+    Rare is by these counts.
     """
     labels = [shorten(label, 28) for label in class_labels(schema)]
     if len(labels) <= MAX_BARS:
@@ -218,8 +221,9 @@ def groups_of(schema: Schema, counts: Floats) -> list[BarGroup]:
 def compute_bar_shares(
     counts: Floats, groups: Sequence[BarGroup], noise: float
 ) -> list[tuple[float, float, float]]:
-    """For each bar its share, and the ends of its whisker. Shares are of what is above zero, as
-    predictions take them.
+    """Return the share of each bar, and the ends of its whisker.
+
+    Shares are of what is above zero, as predictions take them.
     """
     total = float(np.maximum(counts, 0).sum())
     if total <= 0:
@@ -235,8 +239,9 @@ def compute_bar_shares(
 def draw_bars(
     axes: Axes, parts: Sequence[tuple[float, float, float]], x: float, y: float, *, whiskers: bool
 ) -> None:
-    """The bars of one leaf, amid ``y``. The whisker has a white rim, so that it shows on a dark
-    bar.
+    """Draw the bars of one leaf, centred at ``y``.
+
+    The whisker has a white rim, so that it shows on a dark bar.
     """
     from matplotlib.patches import Rectangle
 
@@ -255,7 +260,7 @@ def draw_bars(
 
 
 def draw_scale(axes: Axes, x: float, top: float, bottom: float) -> None:
-    """What the length of a bar means."""
+    """Draw the scale that says what the length of a bar means."""
     for share in (0.0, 0.5, 1.0):
         at = x + share * LENGTH
         axes.plot([at, at], [top, bottom], color="#b5b5b5", lw=0.6, zorder=0)
@@ -263,7 +268,7 @@ def draw_scale(axes: Axes, x: float, top: float, bottom: float) -> None:
 
 
 def legend_lines(names: Sequence[str], width: float) -> list[list[int]]:
-    """Which bars stand on which line of the legend."""
+    """Arrange the bars on the lines of the legend."""
     lines: list[list[int]] = [[]] if names else []
     used = 0.0
     for number, name in enumerate(names):
@@ -284,7 +289,7 @@ def draw_legend(
     left: float,
     y: float,
 ) -> None:
-    """A patch with its fill and a name for each bar."""
+    """Draw a patch with its fill and a name for each bar."""
     from matplotlib.patches import Rectangle
 
     for line in lines:
@@ -307,7 +312,7 @@ def write_text(
     colour: str = INK,
     centred: bool = False,
 ) -> None:
-    """Text as it is: a dollar sign starts no formula."""
+    """Write text as it is: a dollar sign starts no formula."""
     weight, side = "bold" if bold else "normal", "center" if centred else "left"
     axes.text(
         x,

@@ -1,4 +1,6 @@
-"""Several heat maps on one scale, such as accuracy over depth and number of trees for each
+"""Draw heat maps of a result over two parameters, such as accuracy over depth and number of trees.
+
+:func:`heatmap` draws one map; :func:`draw_maps` draws several on one scale, such as one per
 epsilon.
 """
 
@@ -39,8 +41,9 @@ def draw_maps(
     caption: str = "",
     side_by_side: int = 2,
 ) -> Figure:
-    """A map for each group of runs; the mean of a cell's runs stands in it, and dark is large, in
-    all maps alike.
+    """Draw a map for each group of runs, all on one scale.
+
+    The mean of a cell's runs stands in it; dark is large.
 
     Args:
         panels: what stands above each map, and its runs. Lines and columns are in the order in
@@ -86,7 +89,7 @@ def draw_maps(
 
 
 def scale_of(panels: Mapping[str, Sequence[MapRun]]) -> tuple[float, float]:
-    """The least and the largest mean of all panels."""
+    """Return the least and the largest mean of all panels."""
     means = np.concatenate([_mean_by_cell(runs)[2].ravel() for runs in panels.values()])
     means = means[np.isfinite(means)]
     if not len(means):
@@ -95,7 +98,7 @@ def scale_of(panels: Mapping[str, Sequence[MapRun]]) -> tuple[float, float]:
 
 
 def draw_map(axes: Axes, runs: Sequence[MapRun], scale: tuple[float, float]) -> None:
-    """One map. A cell without a run is empty."""
+    """Draw one map. A cell without a run is empty."""
     lines, columns, cells = _mean_by_cell(runs)
     shades = draw_shades(axes, cells, scale)
     for (i, j), value in np.ndenumerate(cells):
@@ -112,8 +115,9 @@ def draw_map(axes: Axes, runs: Sequence[MapRun], scale: tuple[float, float]) -> 
 
 
 def draw_shades(axes: Axes, cells: npt.NDArray[np.float64], scale: tuple[float, float]) -> QuadMesh:
-    """Cells in grey, the first line at the top, as shapes: a picture within a picture is not shown
-    by a page that loads nothing.
+    """Draw cells in grey, the first line at the top, as shapes.
+
+    An embedded picture would not be shown by a page that loads nothing.
     """
     low, high = scale
     down, across = cells.shape
@@ -138,12 +142,12 @@ def _mean_by_cell(runs: Sequence[MapRun]) -> tuple[list[str], list[str], npt.NDA
         list(dict.fromkeys(row for row, _, _ in runs)),
         list(dict.fromkeys(column for _, column, _ in runs)),
     )
-    found: dict[tuple[str, str], list[float]] = {}
+    by_cell: dict[tuple[str, str], list[float]] = {}
     for row, column, value in runs:
-        found.setdefault((row, column), []).append(value)
+        by_cell.setdefault((row, column), []).append(value)
     cells = [
         [
-            float(np.mean(found[row, column])) if (row, column) in found else math.nan
+            float(np.mean(by_cell[row, column])) if (row, column) in by_cell else math.nan
             for column in columns
         ]
         for row in lines
@@ -156,14 +160,15 @@ def _format_cell(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.2f}"
 
 
-# A heat map of a result over two parameters, such as accuracy over depth and number of trees.
+# A single map.
 
 
 def heatmap(
     table: Any, rows: str, columns: str, values: str, *, title: str = "", digits: int = 3
 ) -> Figure:
-    """The mean of ``values`` for each pair of ``rows`` and ``columns``: dark is large, and each
-    number stands in its cell.
+    """Draw the mean of ``values`` for each pair of ``rows`` and ``columns``.
+
+    Dark is large, and each number stands in its cell.
 
     Args:
         table: a pandas data frame, one line per run.

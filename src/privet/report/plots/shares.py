@@ -1,4 +1,4 @@
-"""Shares of values in two tables, side by side, in a panel for each attribute."""
+"""Draw the shares of values in two tables, side by side, in a panel for each attribute."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ def draw_shares(
     caption: str = "",
     columns: int = 4,
 ) -> Figure:
-    """A panel for each attribute: its values' labels, their shares in the first table and in the
-    second, and the second's deviation.
+    """Draw a panel for each attribute.
+
+    It has the labels of the values, their shares in the first table and in the second, and the
+    standard deviation of the second.
 
     Whiskers show how far noise moves a share of the second table, 19 times in 20.
     """

@@ -1,5 +1,7 @@
-"""What all pictures share: fills that differ in grey, the width of a text, and saving by file
-suffix.
+"""Share one style among all pictures: fills that differ in grey, text widths, canvases, saving.
+
+Files are saved by the suffix of their name. A canvas is measured in inches, for pictures that are
+laid out by hand, with a title above and the privacy guarantee below.
 """
 
 from __future__ import annotations
@@ -42,13 +44,16 @@ def need_matplotlib() -> None:
 
 
 def fill_style(position: int) -> dict[str, Any]:
-    """Options of a filled patch."""
+    """Return the options of a filled patch."""
     colour, hatch = FILLS[position % len(FILLS)]
     return {"facecolor": colour, "hatch": hatch, "edgecolor": INK, "linewidth": 0.6}
 
 
 def ink_on(colour: str) -> str:
-    """Black or white, whichever stands out more from a colour (contrast as WCAG 2 defines it)."""
+    """Return black or white, whichever stands out more from a colour.
+
+    Contrast is as WCAG 2 defines it.
+    """
     from matplotlib.colors import to_rgb
 
     linear = [
@@ -60,7 +65,7 @@ def ink_on(colour: str) -> str:
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of a text in inches."""
+    """Return the width of a text in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -69,7 +74,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def check_suffix(path: str | PathLike[str]) -> None:
-    """Raise unless the name tells a kind of picture."""
+    """Raise unless the file name has the suffix of a picture."""
     if Path(path).suffix.lower() not in _DATED:
         raise ParameterError(
             f"the file of a picture must end in .svg, .png or .pdf, got {Path(path).name!r}"
@@ -77,8 +82,9 @@ def check_suffix(path: str | PathLike[str]) -> None:
 
 
 def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) -> None:
-    """Save as SVG, PNG or PDF, by the suffix of the file name. The same figure gives the same
-    file.
+    """Save as SVG, PNG or PDF, by the suffix of the file name.
+
+    The same figure gives the same file.
     """
     import matplotlib as mpl
 
@@ -98,14 +104,13 @@ def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) ->
             raise PrivetError(f"cannot write {path}: {error.strerror}") from None
 
 
-# A canvas in inches for pictures that are laid out by hand, with a title above and the guarantee
-# below.
+# A canvas in inches, for pictures that are laid out by hand.
 
 MARGIN, TITLE_SIZE, TITLE_HEIGHT, FOOTER_PITCH = 0.2, 12, 0.36, 0.19
 
 
 def make_canvas(width: float, height: float) -> Axes:
-    """Axes over the whole figure, in inches from the top left."""
+    """Make axes over the whole figure, in inches from the top left."""
     from matplotlib.figure import Figure
 
     axes = Figure(figsize=(width, height)).add_axes((0, 0, 1, 1))
@@ -116,6 +121,6 @@ def make_canvas(width: float, height: float) -> Axes:
 
 
 def wrap_text(text: str, width: float, size: float, *, bold: bool = False) -> list[str]:
-    """A text, broken into lines that fit."""
+    """Break a text into lines that fit."""
     per_character = text_width("abcdefghij klmnopqrstu", size, bold=bold) / 22
     return textwrap.wrap(escape_invisible(text), max(20, int(width / per_character * 0.92)))

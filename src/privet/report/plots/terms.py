@@ -1,6 +1,4 @@
-"""Additive terms as small multiples: for each attribute, how far each of its values speaks for a
-class.
-"""
+"""Draw additive terms as small multiples: how far each value of an attribute speaks for a class."""
 
 from __future__ import annotations
 
@@ -81,8 +79,9 @@ class _Panel:
 def draw_terms(
     model: Model, *, title: str = "", max_terms: int = 24, max_values: int = 16
 ) -> Figure:
-    """Draw the additive terms of a model of scores, and the score that every row gets, with the
-    guarantee beneath.
+    """Draw the additive terms of a model of scores, with the guarantee beneath.
+
+    The score that every row gets is drawn too.
 
     With two classes a bar is the difference of their scores, and points to the class that it speaks
     for. With more, each class has a bar: its score less the mean over the classes, to the right if

@@ -1,5 +1,6 @@
-"""Amounts in few digits, never rounded in our own favour: what was spent goes up, what is left goes
-down.
+"""Write amounts in few digits, and as bars, never rounded in our own favour.
+
+What was spent is rounded up, what is left is rounded down.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ _DIGITS = 4
 
 
 def format_up(amount: Fraction) -> str:
-    """At least the amount."""
+    """Format an amount, rounded up."""
     return _format_rounded(amount, upwards=True)
 
 
 def format_down(amount: Fraction) -> str:
-    """At most the amount."""
+    """Format an amount, rounded down."""
     return _format_rounded(amount, upwards=False)
 
 
 def format_exactly(amount: Fraction) -> str:
-    """The amount itself; where that is very long, its first digits."""
+    """Format the exact amount; where that is very long, its first digits."""
     text = str(amount)
     if len(text) <= 60:
         return text
@@ -59,7 +60,10 @@ class Segment:
 
 
 def stack_segments(whole: Fraction, parts: Iterable[tuple[str, Fraction]]) -> list[Segment]:
-    """Parts beside each other. Parts that exceed the whole (a cap may be lowered) fill the bar."""
+    """Stack parts beside each other.
+
+    Parts that exceed the whole (a cap may be lowered) fill the bar.
+    """
     listed = [(tone, part) for tone, part in parts if part > 0]
     full = max(whole, sum((part for _, part in listed), Fraction(0)))
     segments, x = [], 0.0

@@ -1,5 +1,7 @@
-"""What an analyst sees: what is left for them, what they asked, and what is public about the data
-sets. Nothing of others.
+"""Make an analyst's page: what they have left, what they asked, and what is public.
+
+It shows nothing of others. It also prices a plan of so many queries, without charging anything or
+reading a table.
 """
 
 from __future__ import annotations
@@ -26,74 +28,6 @@ from privet.service.page.listing import (
 from privet.service.state import ServiceState
 from privet.text import escape_invisible
 
-# What a plan would cost: so many questions, each at a price. Charges nothing, and looks at no
-# table.
-
-_MOST = 1_000_000
-
-
-@dataclass(frozen=True)
-class PlanForm:
-    """As the form says it: texts, so that what was typed can be shown again. ``price`` is in
-    ``unit``, each, for one row.
-    """
-
-    dataset: str = ""
-    questions: str = "10"
-    price: str = "0.05"
-    unit: str = "epsilon"
-
-    @classmethod
-    def read(cls, query: Mapping[str, str]) -> PlanForm | None:
-        """From the query of an address, if it has one."""
-        if not query.get("plan"):
-            return None
-        unit = query.get("unit", "epsilon")
-        return cls(
-            query["plan"],
-            query.get("questions", "").strip(),
-            query.get("price", "").strip(),
-            "rho" if unit == "rho" else "epsilon",
-        )
-
-
-@dataclass(frozen=True)
-class PlanCost:
-    """What a plan would cost for the declared neighbours, in both currencies, beside what is left
-    in the cap's.
-    """
-
-    plan: PlanForm
-    cost: Cost
-    unit: Unit
-    amount: Fraction | None
-    left: Fraction
-    most: int | None
-
-    @property
-    def fits(self) -> bool:
-        """Whether all of it could be asked."""
-        return self.amount is not None and self.amount <= self.left
-
-
-def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> PlanCost:
-    """The cost of a plan. ``most`` is how many such questions could be asked."""
-    count = (
-        int(plan.questions)
-        if plan.questions.isascii() and plan.questions.isdigit() and len(plan.questions) < 8
-        else 0
-    )
-    if not 1 <= count <= _MOST:
-        raise ParameterError(f"the number of questions must be an integer from 1 to {_MOST}")
-    each = parse_exact("price", plan.price)
-    one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
-    cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)
-    price = one.amount(unit)
-    return PlanCost(
-        plan, cost, unit, cost.amount(unit), left, None if price is None else int(left / price)
-    )
-
-
 #: How many values of an attribute are listed.
 _VALUES = 24
 
@@ -111,8 +45,9 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class AnalystBudget:
-    """What is left for an analyst on a data set: of their own cap, of the data set's, and of
-    both.
+    """What is left for an analyst on a data set.
+
+    It is left of their own cap, of the data set's, and of both.
     """
 
     dataset: str
@@ -132,7 +67,7 @@ class AnalystBudget:
 
 @dataclass(frozen=True)
 class AnalystView:
-    """All that an analyst's page shows."""
+    """Everything that an analyst's page shows."""
 
     name: str
     purses: Sequence[AnalystBudget]
@@ -147,12 +82,15 @@ class AnalystView:
 
 
 def analyst_view(
-    home: ServiceState, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
+    state: ServiceState, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
 ) -> AnalystView:
-    """An analyst's page as of now. ``address`` is where programs connect to."""
-    ledger = home.ledger
-    served = {dataset.name: dataset for dataset in home.accounts.datasets()}
-    grants = [grant for grant in home.accounts.grants(analyst) if grant.dataset in served]
+    """Make an analyst's page as of now.
+
+    ``address`` is where programs connect to.
+    """
+    ledger = state.ledger
+    served = {dataset.name: dataset for dataset in state.accounts.datasets()}
+    grants = [grant for grant in state.accounts.grants(analyst) if grant.dataset in served]
     asides = list_open_reservations(ledger, analyst)
     purses = [
         _make_analyst_budget(ledger, served[grant.dataset], grant, address)
@@ -268,3 +206,75 @@ def _estimate_plan(plan: PlanForm, purses: Sequence[AnalystBudget]) -> PlanCost:
         if purse.dataset == plan.dataset:
             return estimate(plan, purse.schema, purse.cap.unit, purse.left)
     raise ParameterError("choose one of the data sets that are granted to you")
+
+
+# The price of a plan: so many queries, each at a price. Charges nothing and reads no table.
+
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class PlanForm:
+    """A plan as the form says it: texts, so that what was typed can be shown again.
+
+    ``price`` is in ``unit``, each, for one row.
+    """
+
+    dataset: str = ""
+    questions: str = "10"
+    price: str = "0.05"
+    unit: str = "epsilon"
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> PlanForm | None:
+        """Read a plan from the query of an address, if it has one."""
+        if not query.get("plan"):
+            return None
+        unit = query.get("unit", "epsilon")
+        return cls(
+            query["plan"],
+            query.get("questions", "").strip(),
+            query.get("price", "").strip(),
+            "rho" if unit == "rho" else "epsilon",
+        )
+
+
+@dataclass(frozen=True)
+class PlanCost:
+    """What a plan would cost for the declared neighbours.
+
+    It is in both currencies, beside what is left in the cap's.
+    """
+
+    plan: PlanForm
+    cost: Cost
+    unit: Unit
+    amount: Fraction | None
+    left: Fraction
+    most: int | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether all of it could be asked."""
+        return self.amount is not None and self.amount <= self.left
+
+
+def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> PlanCost:
+    """Estimate the cost of a plan.
+
+    ``most`` is how many such queries could be asked.
+    """
+    count = (
+        int(plan.questions)
+        if plan.questions.isascii() and plan.questions.isdigit() and len(plan.questions) < 8
+        else 0
+    )
+    if not 1 <= count <= _MOST:
+        raise ParameterError(f"the number of questions must be an integer from 1 to {_MOST}")
+    each = parse_exact("price", plan.price)
+    one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
+    cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)
+    price = one.amount(unit)
+    return PlanCost(
+        plan, cost, unit, cost.amount(unit), left, None if price is None else int(left / price)
+    )

@@ -1,4 +1,4 @@
-"""Charges, filtered and paged, newest first."""
+"""List charges, filtered and paged, newest first, and what is set aside for fits."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class Filter:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Filter:
-        """From the query of an address."""
-        told = {
+        """Read a filter from the query of an address."""
+        given = {
             name: query.get(name, "").strip()
             for name in ("dataset", "analyst", "text", "since", "until", "state")
         }
         for name, label in (("since", "from"), ("until", "to")):
-            if told[name]:
-                _check_day(label, told[name])
-        if told["state"] not in STATES:
+            if given[name]:
+                _check_day(label, given[name])
+        if given["state"] not in STATES:
             raise ParameterError("state must be 'answered' or 'unanswered', or not be given")
         page = query.get("page") or "1"
         if not (page.isascii() and page.isdigit() and 1 <= len(page) <= 9):
             raise ParameterError("page must be an integer of at least 1")
-        return cls(**told, page=max(1, int(page)))
+        return cls(**given, page=max(1, int(page)))
 
     @property
     def is_set(self) -> bool:
@@ -54,16 +54,16 @@ class Filter:
         return replace(self, page=1) != Filter()
 
     def query(self, page: int) -> str:
-        """The query of an address that shows this page."""
-        told = {
+        """Return the query of an address that shows this page."""
+        given = {
             name: value
             for name, value in asdict(replace(self, page=page)).items()
             if value and (name, value) != ("page", 1)
         }
-        return f"?{urlencode(told)}" if told else "?"
+        return f"?{urlencode(given)}" if given else "?"
 
     def fits(self, entry: Entry, unanswered: Collection[int]) -> bool:
-        """Whether a charge is shown."""
+        """Return whether a charge is shown."""
         day = entry.time[:10]
         return (
             self.dataset in ("", entry.dataset)
@@ -77,8 +77,9 @@ class Filter:
 
 @dataclass(frozen=True)
 class Listing:
-    """One page of charges. ``total`` is what all that are found cost, where they are about one data
-    set.
+    """One page of charges.
+
+    ``total`` is what all that match cost, where they are about one data set.
     """
 
     filter: Filter
@@ -102,20 +103,20 @@ class Listing:
 
 
 def make_listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
-    """The page that a filter asks for; the last one where it asks for more."""
-    found = (
+    """Make the page that a filter asks for; the last one where it asks for more."""
+    matching = (
         [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)]
         if wanted.is_set
         else list(reversed(entries))
     )
-    pages = max(1, -(-len(found) // LINES))
+    pages = max(1, -(-len(matching) // LINES))
     page = min(wanted.page, pages)
-    total = _sum_costs(found) if wanted.dataset and found else None
+    total = _sum_costs(matching) if wanted.dataset and matching else None
     return Listing(
         wanted,
-        found[(page - 1) * LINES : page * LINES],
+        matching[(page - 1) * LINES : page * LINES],
         unanswered,
-        len(found),
+        len(matching),
         len(entries),
         page,
         pages,
@@ -124,8 +125,9 @@ def make_listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: 
 
 
 class Charges:
-    """All charges of a ledger, read again only when something was spent: a long ledger takes a
-    second to read.
+    """All charges of a ledger, read again only when something was spent.
+
+    A long ledger takes a second to read.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -135,7 +137,7 @@ class Charges:
         self._entries: list[Entry] = []
 
     def entries(self) -> Sequence[Entry]:
-        """The charges, oldest first."""
+        """Return the charges, oldest first."""
         with self._lock:
             spent = [(dataset, self._ledger.spent(dataset)) for dataset in self._ledger.datasets()]
             if spent != self._spent:
@@ -162,13 +164,15 @@ def _check_day(name: str, text: str) -> None:
         raise ParameterError(f"{name} must be a day such as 2026-01-31")
 
 
-# What is set aside for fits: by whom, since when, until when, and how to cancel it.
+# Reservations for fits: by whom, since when, until when, and how to cancel them.
 
 
 @dataclass(frozen=True)
 class OpenReservation:
-    """An open reservation. ``expires`` is when it ends if nobody uses it, and ``cancel`` is what
-    the reader of the page types to end it now.
+    """An open reservation.
+
+    ``expires`` is when it ends if nobody uses it, and ``cancel`` is what the reader of the page
+    types to end it now.
     """
 
     reservation: Reservation
@@ -177,7 +181,7 @@ class OpenReservation:
 
 
 def list_open_reservations(ledger: Ledger, analyst: str | None = None) -> list[OpenReservation]:
-    """What is set aside now, newest first: of one analyst, as they may see it, or of all."""
+    """List what is set aside now, newest first: of one analyst, as they may see it, or of all."""
     ledger.expire()  # what is idle is free for the next charge, and is shown so
     listed: Sequence[Reservation] = ledger.reservations(analyst=analyst, open_only=True)
     return [

@@ -1,4 +1,4 @@
-"""What the owner sees: every budget, who spent it, and the ledger."""
+"""Make the owner's page: every budget, who spent it, and the ledger."""
 
 from __future__ import annotations
 
@@ -25,98 +25,6 @@ from privet.service.page.listing import (
 )
 from privet.service.state import ServiceState
 
-# What was spent over time: steps up to now, below the cap.
-
-#: The picture's inner size; the page stretches it to its own.
-WIDTH, HEIGHT = 1000, 150
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A mark on an axis: where, and what it says."""
-
-    at: float
-    text: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A step chart, ready to be drawn. ``ticks`` go up the amounts, ``dates`` along the time, in
-    percent.
-    """
-
-    line: str
-    area: str
-    cap: Tick
-    ticks: tuple[Tick, ...]
-    dates: tuple[Tick, ...]
-    first: str
-    last: str
-
-
-def make_chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) -> Chart | None:
-    """The chart of one data set's charges, oldest first; None where there are none."""
-    if not entries:
-        return None
-    times = [datetime.fromisoformat(entry.time) for entry in entries]
-    begin = times[0]
-    span = max(now or datetime.now(UTC), *times, begin + timedelta(minutes=1)) - begin
-    columns: dict[int, float] = {}  # at most one step for each column of the picture
-    total, x = 0.0, 0
-    for time, entry in zip(times, entries, strict=True):
-        total += float(entry.cost.amount(cap.unit) or 0)
-        # a clock that was set back does not turn the line
-        x = max(x, round((time - begin) / span * WIDTH))
-        columns[x] = total
-    top = max(float(cap.amount), total) * 1.02 or 1.0
-
-    def height(amount: float) -> float:
-        return round(HEIGHT - amount / top * HEIGHT, 1)
-
-    line = (
-        f"M0 {HEIGHT}"
-        + "".join(f"H{x}V{height(amount)}" for x, amount in columns.items())
-        + f"H{WIDTH}"
-    )
-    # An amount beside the cap would run into the cap's own text.
-    amounts = [
-        amount
-        for amount in _list_round_amounts(top)
-        if abs(amount - float(cap.amount)) > 0.12 * top
-    ]
-    return Chart(
-        line,
-        f"{line}V{HEIGHT}Z",
-        Tick(height(float(cap.amount)), format_down(cap.amount)),
-        tuple(Tick(height(amount), f"{amount:.4g}") for amount in amounts),
-        _make_date_ticks(begin, span),
-        f"{begin:%d %B %Y}".lstrip("0"),
-        f"{begin + span:%d %B %Y}".lstrip("0"),
-    )
-
-
-def _list_round_amounts(top: float) -> list[float]:
-    """Round amounts from 0 up, three or four of them."""
-    power = 10.0 ** math.floor(math.log10(top / 3))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if top / (power * factor) <= 4.2)
-    return [step * number for number in range(int(top / step) + 1)]
-
-
-def _make_date_ticks(begin: datetime, span: timedelta) -> tuple[Tick, ...]:
-    form = (
-        "%d %b %H:%M"
-        if span < timedelta(days=4)
-        else "%d %b"
-        if span < timedelta(days=300)
-        else "%b %Y"
-    )
-    parts = 2 if span < timedelta(days=4) else 3  # longer texts, fewer of them
-    return tuple(
-        Tick(round(part / parts * 100, 2), f"{begin + span * part / parts:{form}}".lstrip("0"))
-        for part in range(parts + 1)
-    )
-
-
 #: How many analysts get a tone of their own: the same for all data sets if there are no more, else
 #: those who spent most on each.
 TONES = 6
@@ -124,8 +32,9 @@ TONES = 6
 
 @dataclass(frozen=True)
 class AnalystShare:
-    """One analyst's part of a data set's budget. ``held`` is set aside for fits, and ``left`` is
-    what both caps leave beside it.
+    """One analyst's part of a data set's budget.
+
+    ``held`` is set aside for fits, and ``left`` is what both caps leave beside it.
     """
 
     analyst: str
@@ -140,7 +49,7 @@ class AnalystShare:
 
 @dataclass(frozen=True)
 class Account:
-    """A data set's budget. No cap: nothing can be asked yet."""
+    """A data set's budget. Without a cap, nothing can be asked yet."""
 
     name: str
     served: bool
@@ -156,21 +65,21 @@ class Account:
 
 @dataclass(frozen=True)
 class Verification:
-    """What the last look at the whole ledger found; nothing where it is what it was."""
+    """What the last verification of the whole ledger found; empty where nothing was changed."""
 
     at: datetime
     found: Sequence[str] = ()
     by_hand: bool = False
 
     @classmethod
-    def now(cls, home: ServiceState) -> Verification:
-        """Look at the whole ledger."""
-        return cls(datetime.now(UTC), verify(home.ledger, home.witness), by_hand=True)
+    def now(cls, state: ServiceState) -> Verification:
+        """Verify the whole ledger."""
+        return cls(datetime.now(UTC), verify(state.ledger, state.witness), by_hand=True)
 
 
 @dataclass(frozen=True)
 class OwnerView:
-    """All that the owner's page shows."""
+    """Everything that the owner's page shows."""
 
     accounts: Sequence[Account]
     asides: Sequence[OpenReservation]
@@ -183,20 +92,20 @@ class OwnerView:
 
 
 def owner_view(
-    home: ServiceState, charges: Charges, wanted: Filter, verification: Verification
+    state: ServiceState, charges: Charges, wanted: Filter, verification: Verification
 ) -> OwnerView:
-    """The owner's page as of now."""
-    ledger, entries, unanswered = home.ledger, charges.entries(), home.ledger.unanswered()
+    """Make the owner's page as of now."""
+    ledger, entries, unanswered = state.ledger, charges.entries(), state.ledger.unanswered()
     asides = list_open_reservations(ledger)
     by_dataset: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_dataset[entry.dataset].append(entry)
-    served = {dataset.name for dataset in home.accounts.datasets()}
+    served = {dataset.name for dataset in state.accounts.datasets()}
     grants: dict[str, dict[str, Grant]] = defaultdict(dict)
-    for grant in home.accounts.grants():
+    for grant in state.accounts.grants():
         grants[grant.dataset][grant.analyst] = grant
     names = sorted(served | set(ledger.datasets()))
-    analysts = home.accounts.analysts()
+    analysts = state.accounts.analysts()
     everybody = sorted({*analysts, *(entry.analyst for entry in entries)})
     tones = everybody if len(everybody) <= TONES else []
     return OwnerView(
@@ -277,3 +186,96 @@ def _make_share(
     free = min(left, max(own.amount - spent - held, Fraction(0)))
     bar = stack_segments(own.amount, [(tone, spent), ("aside", held)])
     return AnalystShare(analyst, tone, spent, held, own, free, bar, grant)
+
+
+# The chart of what was spent over time: steps up to now, below the cap.
+
+#: The picture's inner size; the page stretches it to its own.
+WIDTH, HEIGHT = 1000, 150
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A mark on an axis: where, and what it says."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A step chart, ready to be drawn.
+
+    ``ticks`` go up the amounts, ``dates`` along the time, in percent.
+    """
+
+    line: str
+    area: str
+    cap: Tick
+    ticks: tuple[Tick, ...]
+    dates: tuple[Tick, ...]
+    first: str
+    last: str
+
+
+def make_chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) -> Chart | None:
+    """Make the chart of one data set's charges, oldest first; None where there are none."""
+    if not entries:
+        return None
+    times = [datetime.fromisoformat(entry.time) for entry in entries]
+    begin = times[0]
+    span = max(now or datetime.now(UTC), *times, begin + timedelta(minutes=1)) - begin
+    columns: dict[int, float] = {}  # at most one step for each column of the picture
+    total, x = 0.0, 0
+    for time, entry in zip(times, entries, strict=True):
+        total += float(entry.cost.amount(cap.unit) or 0)
+        # a clock that was set back does not turn the line
+        x = max(x, round((time - begin) / span * WIDTH))
+        columns[x] = total
+    top = max(float(cap.amount), total) * 1.02 or 1.0
+
+    def height(amount: float) -> float:
+        return round(HEIGHT - amount / top * HEIGHT, 1)
+
+    line = (
+        f"M0 {HEIGHT}"
+        + "".join(f"H{x}V{height(amount)}" for x, amount in columns.items())
+        + f"H{WIDTH}"
+    )
+    # An amount beside the cap would run into the cap's own text.
+    amounts = [
+        amount
+        for amount in _list_round_amounts(top)
+        if abs(amount - float(cap.amount)) > 0.12 * top
+    ]
+    return Chart(
+        line,
+        f"{line}V{HEIGHT}Z",
+        Tick(height(float(cap.amount)), format_down(cap.amount)),
+        tuple(Tick(height(amount), f"{amount:.4g}") for amount in amounts),
+        _make_date_ticks(begin, span),
+        f"{begin:%d %B %Y}".lstrip("0"),
+        f"{begin + span:%d %B %Y}".lstrip("0"),
+    )
+
+
+def _list_round_amounts(top: float) -> list[float]:
+    """Round amounts from 0 up, three or four of them."""
+    power = 10.0 ** math.floor(math.log10(top / 3))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if top / (power * factor) <= 4.2)
+    return [step * number for number in range(int(top / step) + 1)]
+
+
+def _make_date_ticks(begin: datetime, span: timedelta) -> tuple[Tick, ...]:
+    form = (
+        "%d %b %H:%M"
+        if span < timedelta(days=4)
+        else "%d %b"
+        if span < timedelta(days=300)
+        else "%b %Y"
+    )
+    parts = 2 if span < timedelta(days=4) else 3  # longer texts, fewer of them
+    return tuple(
+        Tick(round(part / parts * 100, 2), f"{begin + span * part / parts:{form}}".lstrip("0"))
+        for part in range(parts + 1)
+    )

@@ -1,4 +1,8 @@
-"""The routes of the page."""
+"""Serve the page: its routes, its HTML, and who has signed in.
+
+All text is escaped by the template engine; a character that would turn or break a line is shown as
+its escape. Sessions live in memory; each is validated again with every view.
+"""
 
 from __future__ import annotations
 
@@ -33,133 +37,6 @@ from privet.service.page.listing import Charges, Filter
 from privet.service.page.owner import Verification, owner_view
 from privet.service.problems import Unauthorised, problem_of
 from privet.text import escape_invisible
-
-# From a view to HTML. All text is escaped by the templates' engine; what would turn or break a
-# line is shown as its escape.
-
-_FOLDER = Path(__file__).parent / "templates"
-_STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
-
-
-def _format_time(value: str | datetime) -> str:
-    """To the second, in UTC."""
-    when = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return f"{when:%Y-%m-%d %H:%M:%S}"
-
-
-def _format_minute(value: str | datetime) -> str:
-    """To the minute, in UTC."""
-    return _format_time(value)[:16]
-
-
-def _make_environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters.update(
-        shown=escape_invisible,
-        up=amounts.format_up,
-        down=amounts.format_down,
-        exactly=amounts.format_exactly,
-        time=_format_time,
-        minute=_format_minute,
-        commas="{:,}".format,
-    )
-    made.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
-    return made
-
-
-_ENVIRONMENT = _make_environment()
-HEADERS = http.make_headers(
-    f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
-)
-
-
-def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
-    """A page with the headers that every page has."""
-    return HTMLResponse(_ENVIRONMENT.get_template(template).render(**told), status, HEADERS)
-
-
-# Who has signed in to the page. Sessions live in memory; each is looked at again with every view.
-
-
-@dataclass
-class BrowserSession:
-    """A visitor who showed a token: an analyst, or the owner (None). Holds the token's SHA-256, not
-    the token.
-    """
-
-    analyst: str | None
-    token: str
-    begun: float
-    used: float
-
-
-class Sessions:
-    """All sessions of the page.
-
-    Args:
-        accounts: they say whether a token is still valid.
-        idle, life: seconds after which a session ends, unused or at all.
-        each: how many one visitor may have; the oldest ends for the next.
-    """
-
-    def __init__(
-        self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20
-    ) -> None:
-        self._accounts, self._idle, self._life, self._each = accounts, idle, life, each
-        self._open: dict[str, BrowserSession] = {}
-        self._lock = threading.Lock()
-
-    def begin(self, token: str, analyst: str | None) -> str:
-        """A new session; its id, for the cookie."""
-        name, now = secrets.token_urlsafe(32), time.monotonic()
-        with self._lock:
-            self._open = {
-                key: session for key, session in self._open.items() if not self._over(session, now)
-            }
-            # oldest first
-            own = [key for key, session in self._open.items() if session.analyst == analyst]
-            for key in own[: max(0, len(own) + 1 - self._each)]:
-                del self._open[key]
-            self._open[_hash_session_id(name)] = BrowserSession(
-                analyst, hash_token(token), now, now
-            )
-        return name
-
-    def find(self, name: str) -> BrowserSession | None:
-        """The session of this id, if its time is not over and its token is still valid."""
-        now = time.monotonic()
-        session = self._open.get(_hash_session_id(name))
-        if session is None:
-            return None
-        if self._over(session, now) or not self._accounts.holds(session.token, session.analyst):
-            self.end(name)
-            return None
-        session.used = now
-        return session
-
-    def end(self, name: str) -> None:
-        """End a session, if there is one."""
-        with self._lock:
-            self._open.pop(_hash_session_id(name), None)
-
-    def _over(self, session: BrowserSession, now: float) -> bool:
-        return now - session.used > self._idle or now - session.begun > self._life
-
-
-def _hash_session_id(name: str) -> str:
-    """Ids are looked up by their hash, so that the time of a look-up tells nothing about an id."""
-    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
-
-
-# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
-# annotations as they are.
-
 
 _LONGEST = 10_000  # bytes of a form
 _UNKNOWN = "This token is not known. It may have been replaced or revoked."
@@ -228,14 +105,14 @@ async def _read_form(request: Request) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(_read_form)]
 
 
-def routes(desk: RequestHandlers) -> APIRouter:
-    """The page of a desk. It is made when the ledger has just been verified."""
+def routes(handlers: RequestHandlers) -> APIRouter:
+    """Make the routes of the page, when the ledger has just been verified."""
     router = APIRouter(route_class=_PageRoute, include_in_schema=False)
-    accounts = desk.home.accounts
+    accounts = handlers.state.accounts
     sessions, views, charges = (
         Sessions(accounts),
-        Rates(desk.limits.views, 40),
-        Charges(desk.home.ledger),
+        Rates(handlers.limits.views, 40),
+        Charges(handlers.state.ledger),
     )
     verified = [Verification(datetime.now(UTC))]
 
@@ -263,16 +140,17 @@ def routes(desk: RequestHandlers) -> APIRouter:
         query = request.query_params
         if session.analyst is None:
             return render_page(
-                "owner.html", view=owner_view(desk.home, charges, Filter.read(query), verified[0])
+                "owner.html",
+                view=owner_view(handlers.state, charges, Filter.read(query), verified[0]),
             )
-        told = analyst_view(
-            desk.home,
+        view = analyst_view(
+            handlers.state,
             session.analyst,
             Filter.read(query),
             PlanForm.read(query),
             http.server_address(request),
         )
-        return render_page("analyst.html", view=told)
+        return render_page("analyst.html", view=view)
 
     @router.post("/sign-in")
     def sign_in(request: Request, form: Form) -> Response:
@@ -280,7 +158,9 @@ def routes(desk: RequestHandlers) -> APIRouter:
         try:
             owner = bool(token) and accounts.is_owner(token)
             analyst = (
-                None if owner else desk.admit(token, request.client.host if request.client else "")
+                None
+                if owner
+                else handlers.admit(token, request.client.host if request.client else "")
             )
         except Unauthorised:
             return render_page("sign_in.html", 401, trouble=_UNKNOWN)
@@ -312,7 +192,7 @@ def routes(desk: RequestHandlers) -> APIRouter:
             return ended(request)
         if session.analyst is not None:
             raise Refused("only the owner can do this")
-        verified[0] = Verification.now(desk.home)
+        verified[0] = Verification.now(handlers.state)
         return _redirect_back("/#verification")
 
     @router.get("/sign-in")
@@ -332,3 +212,126 @@ def _too_many_response(template: str, error: TooMany, **told: Any) -> Response:
     response = render_page(template, 429, **told)
     response.headers["Retry-After"] = str(max(1, math.ceil(error.wait)))
     return response
+
+
+# From a view to HTML.
+
+_FOLDER = Path(__file__).parent / "templates"
+_STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
+
+
+def _format_time(value: str | datetime) -> str:
+    """To the second, in UTC."""
+    when = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def _format_minute(value: str | datetime) -> str:
+    """To the minute, in UTC."""
+    return _format_time(value)[:16]
+
+
+def _make_environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        shown=escape_invisible,
+        up=amounts.format_up,
+        down=amounts.format_down,
+        exactly=amounts.format_exactly,
+        time=_format_time,
+        minute=_format_minute,
+        commas="{:,}".format,
+    )
+    made.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
+    return made
+
+
+_ENVIRONMENT = _make_environment()
+HEADERS = http.make_headers(
+    f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
+)
+
+
+def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
+    """Render a page with the headers that every page has."""
+    return HTMLResponse(_ENVIRONMENT.get_template(template).render(**told), status, HEADERS)
+
+
+# Who has signed in.
+
+
+@dataclass
+class BrowserSession:
+    """A visitor who showed a token: an analyst, or the owner (None).
+
+    Holds the token's SHA-256, not the token.
+    """
+
+    analyst: str | None
+    token: str
+    begun: float
+    used: float
+
+
+class Sessions:
+    """All sessions of the page.
+
+    Args:
+        accounts: they say whether a token is still valid.
+        idle, life: seconds after which a session ends, unused or at all.
+        each: how many one visitor may have; the oldest ends for the next.
+    """
+
+    def __init__(
+        self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20
+    ) -> None:
+        self._accounts, self._idle, self._life, self._each = accounts, idle, life, each
+        self._open: dict[str, BrowserSession] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, token: str, analyst: str | None) -> str:
+        """Begin a new session, and return its id, for the cookie."""
+        name, now = secrets.token_urlsafe(32), time.monotonic()
+        with self._lock:
+            self._open = {
+                key: session for key, session in self._open.items() if not self._over(session, now)
+            }
+            # oldest first
+            own = [key for key, session in self._open.items() if session.analyst == analyst]
+            for key in own[: max(0, len(own) + 1 - self._each)]:
+                del self._open[key]
+            self._open[_hash_session_id(name)] = BrowserSession(
+                analyst, hash_token(token), now, now
+            )
+        return name
+
+    def find(self, name: str) -> BrowserSession | None:
+        """Return the session of this id, if its time is not over and its token is still valid."""
+        now = time.monotonic()
+        session = self._open.get(_hash_session_id(name))
+        if session is None:
+            return None
+        if self._over(session, now) or not self._accounts.holds(session.token, session.analyst):
+            self.end(name)
+            return None
+        session.used = now
+        return session
+
+    def end(self, name: str) -> None:
+        """End a session, if there is one."""
+        with self._lock:
+            self._open.pop(_hash_session_id(name), None)
+
+    def _over(self, session: BrowserSession, now: float) -> bool:
+        return now - session.used > self._idle or now - session.begun > self._life
+
+
+def _hash_session_id(name: str) -> str:
+    """Ids are looked up by their hash, so that the time of a look-up tells nothing about an id."""
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,10 @@
-"""The SQL functions of a ledger in PostgreSQL, and who may call them on what."""
+"""Install and manage the SQL functions of a ledger in PostgreSQL, and who may call them on what.
+
+The statement that counts a data set (:func:`counting_statement`) is made once, from the schema,
+with every name quoted and every value bound. A query changes its last parameter only: a list that
+says of every code of every attribute whether it is allowed. So all queries do the same work for
+every row, and none has a say in the text.
+"""
 
 from __future__ import annotations
 
@@ -21,56 +27,6 @@ if TYPE_CHECKING:
     import psycopg
 
 
-# The statement that counts a data set, with every name quoted and every value bound.
-#
-# It is made once, from the schema. A question changes its last parameter only: a list that says
-# of every code of every attribute whether it is allowed. So all questions do the same work for
-# every row, and none has a say in the text.
-
-
-@dataclass
-class Stored(Bound):
-    """Values in lists of one type each, as ``privet.datasets`` holds them: how many a statement
-    binds is not known beforehand.
-    """
-
-    texts: list[str] = field(default_factory=list)
-    numbers: list[float] = field(default_factory=list)
-    codes: list[int] = field(default_factory=list)
-
-    def bind(self, value: Any, sql_type: str) -> str:
-        if sql_type == "jsonb":
-            self.texts.append(value)
-            return f"($1)[{len(self.texts)}]::jsonb"
-        place, stored = {"float8[]": (2, self.numbers), "int[]": (3, self.codes)}[sql_type]
-        stored += value
-        return f"(${place})[{len(stored) - len(value) + 1}:{len(stored)}]"
-
-
-def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
-    """A statement for the number of rows whose codes are all allowed, and what it binds to $1, $2
-    and $3; $4 says what is allowed.
-
-    Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
-    """
-    stored = Stored()
-    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, bound=stored)
-    allowed, start = [], 1
-    for column, attribute in zip(
-        [*(f"c{a}" for a in range(len(schema.names))), "y"],
-        asked_attributes(schema).values(),
-        strict=True,
-    ):
-        allowed.append(f"($4)[{start} + {column}]")
-        start += attribute.size
-    return stored, f"SELECT sum({' * '.join(allowed)}) FROM ({encoded}) AS counted"
-
-
-def asked_attributes(schema: Schema) -> dict[str, Attribute]:
-    """What a condition can name: the attributes, and the target."""
-    return {**schema.attributes, schema.target: schema.label}
-
-
 _VERSION = 2  # Privet 0.1 has version 1
 _SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql", "budget.sql", "settings.sql")
 _UPGRADES = {1: ("budget.sql", "settings.sql")}  # who may call them stays
@@ -81,8 +37,7 @@ _CALLS: LiteralString = (
 
 
 class SQLFunctions:
-    """``privet.ask``, ``privet.answer``, ``privet.receipt`` and ``privet.budget`` in the database
-    of a ledger.
+    """The functions ``privet.ask``, ``answer``, ``receipt`` and ``budget`` in a ledger's database.
 
     Made at the first opening. They belong to the user of the ledger's URL, and read the tables of
     the data sets with that user's rights.
@@ -110,8 +65,9 @@ class SQLFunctions:
                 )
 
     def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
-        """Let a table of the same database be asked under this name, or replace what the name stood
-        for, for those who may ask it.
+        """Let a table of the same database be asked under this name.
+
+        Where the name stood for another, that is replaced for those who may ask it.
 
         Looks at no row. The budget is that of the ledger's data set of the same name.
 
@@ -127,11 +83,11 @@ class SQLFunctions:
                 "that is public"
             )
         address = self._ledger.url
-        found = table_of_server(
+        located = table_of_server(
             f"{address}{'&' if '?' in address else '?'}table={quote(table, safe='')}"
         )
-        found.check_structure(schema)
-        stored, statement = counting_statement(found, schema)
+        located.check_structure(schema)
+        stored, statement = counting_statement(located, schema)
         factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
         with self._changing() as connection:
             connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
@@ -139,7 +95,7 @@ class SQLFunctions:
                 "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
                 (
                     dataset,
-                    found.relation,
+                    located.relation,
                     statement,
                     stored.texts,
                     stored.numbers,
@@ -156,7 +112,7 @@ class SQLFunctions:
             _refuse_mighty_roles(connection)
 
     def has_dataset(self, dataset: str) -> bool:
-        """Whether it can be asked in SQL."""
+        """Return whether it can be asked in SQL."""
         with self._ledger.transaction() as connection:
             return (
                 connection.execute(
@@ -166,8 +122,9 @@ class SQLFunctions:
             )
 
     def remove_dataset(self, dataset: str) -> None:
-        """Let nobody ask it any more, nor what is added under its name later, until that is
-        granted.
+        """Let nobody ask a data set any more.
+
+        Nor can they ask what is added under its name later, until that is granted.
 
         Its account and its history stay in the ledger. Grants go also where it could not be asked
         in SQL (yet).
@@ -207,7 +164,7 @@ class SQLFunctions:
             _refuse_mighty_roles(connection)
 
     def revoke_role(self, role: str) -> None:
-        """Let a role call them no more."""
+        """Stop a role from calling the functions."""
         from psycopg import sql
 
         with self._changing() as connection:
@@ -227,7 +184,7 @@ class SQLFunctions:
                 )
 
     def allow(self, dataset: str, analyst: str, expires: datetime | None = None) -> None:
-        """Let an analyst ask a data set, until then or for ever."""
+        """Let an analyst ask a data set, until a time or for ever."""
         check_name("dataset", dataset)
         check_name("analyst", analyst)
         if expires is not None and expires.tzinfo is None:
@@ -240,7 +197,7 @@ class SQLFunctions:
             )
 
     def forbid(self, dataset: str, analyst: str) -> None:
-        """Take that back."""
+        """Take back that an analyst may ask a data set."""
         with self._changing() as connection:
             connection.execute(
                 "DELETE FROM privet.grants WHERE dataset = $1 AND analyst = $2", (dataset, analyst)
@@ -260,10 +217,58 @@ def _run(connection: psycopg.Connection[Any], scripts: Sequence[str]) -> None:
 
 
 def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
-    found = connection.execute("SELECT role, might FROM privet.mighty()").fetchone()
-    if found is not None:
-        role, might = found
+    mighty = connection.execute("SELECT role, might FROM privet.mighty()").fetchone()
+    if mighty is not None:
+        role, might = mighty
         raise PrivacyError(
             f"role {role!r} could read the ledger or the rows of a data set without asking: it, or "
             f"a role that it can become, {might}"
         )
+
+
+# The statement that counts a data set, with every name quoted and every value bound.
+
+
+@dataclass
+class Stored(Bound):
+    """Values in lists of one type each, as ``privet.datasets`` holds them.
+
+    How many values a statement binds is not known beforehand.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+    codes: list[int] = field(default_factory=list)
+
+    def bind(self, value: Any, sql_type: str) -> str:
+        if sql_type == "jsonb":
+            self.texts.append(value)
+            return f"($1)[{len(self.texts)}]::jsonb"
+        place, stored = {"float8[]": (2, self.numbers), "int[]": (3, self.codes)}[sql_type]
+        stored += value
+        return f"(${place})[{len(stored) - len(value) + 1}:{len(stored)}]"
+
+
+def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
+    """Return a statement that counts the rows whose codes are all allowed, and what it binds.
+
+    It binds $1, $2 and $3; $4 says what is allowed.
+
+    Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
+    """
+    stored = Stored()
+    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, bound=stored)
+    allowed, start = [], 1
+    for column, attribute in zip(
+        [*(f"c{a}" for a in range(len(schema.names))), "y"],
+        asked_attributes(schema).values(),
+        strict=True,
+    ):
+        allowed.append(f"($4)[{start} + {column}]")
+        start += attribute.size
+    return stored, f"SELECT sum({' * '.join(allowed)}) FROM ({encoded}) AS counted"
+
+
+def asked_attributes(schema: Schema) -> dict[str, Attribute]:
+    """Return what a condition can name: the attributes, and the target."""
+    return {**schema.attributes, schema.target: schema.label}
