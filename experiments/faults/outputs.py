@@ -14,7 +14,7 @@ import duckdb
 import privet as pv
 from experiments.faults.kill import PEOPLE, SCHEMA
 from privet.accounting.ledger import MemoryLedger
-from privet.cli.curators import write_out
+from privet.cli.asking import write_out
 from privet.curator import Curator
 from privet.curator.resumed import Unfinished
 from privet.domain import Schema

@@ -98,7 +98,7 @@ _HOMES = {
     "unlock_test_seeds": "privet.mechanisms.randomness",
 }
 
-# Packages that are public as they are; ``explain`` is what 0.1 called ``epsilon``.
+# Packages that are public as they are; ``epsilon`` was ``explain`` in 0.1.
 _PACKAGES = {
     "audit": "privet.audit",
     "datasets": "privet.datasets",

@@ -22,7 +22,7 @@ from privet.local import randomizer
 from privet.mechanisms import laplace, response
 from privet.mechanisms.gibbs import slack
 from privet.mechanisms.randomness import Bits
-from privet.queries import kinds
+from privet.queries import release_kinds
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def the_same_noise_again(
 def test_wrong_noise_is_caught(
     subject: str, mutant: Callable[..., Any], runs: int, bits: Bits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "add_laplace", mutant)
+    monkeypatch.setattr(release_kinds, "add_laplace", mutant)
     found = audited(subject, runs, bits)
     assert found.verdict == "violated", found
     assert found.bound > 1 == found.claimed
@@ -86,7 +86,7 @@ def test_wrong_noise_is_caught(
 def test_the_best_split_picked_exactly_is_caught(
     bits: Bits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "select", lambda bits, scores, *_: scores.index(max(scores)))
+    monkeypatch.setattr(release_kinds, "select", lambda bits, scores, *_: scores.index(max(scores)))
     found = audited("greedy-tree", 400, bits)
     assert found.verdict == "violated", found
     assert found.pair == "a tie that one row breaks"

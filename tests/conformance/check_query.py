@@ -42,7 +42,7 @@ from privet.local.randomizer import Randomizer
 from privet.queries import Load, Price, Query, check_query, queries
 from privet.queries.base import MAX_WORDS, question_in_words, read_answer
 from privet.queries.json_parts import Amount
-from privet.queries.kinds import AnyKind, Draws, Measures, Selects, SharesNoise
+from privet.queries.release_kinds import AnyKind, Draws, Measures, Selects, SharesNoise
 from privet.queries.shapes import Field, ShapeError
 from privet.service import requests
 from privet.tables.counting.scoring import UNIT

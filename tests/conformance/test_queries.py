@@ -20,7 +20,7 @@ from privet.client.transport import Link
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, PrivetError, QuestionError
 from privet.queries import Count, CountBy, check_query, queries
-from privet.queries.kinds import Draws, Measures, Selects, SharesNoise
+from privet.queries.release_kinds import Draws, Measures, Selects, SharesNoise
 from privet.service.app import create_app
 from privet.service.handlers import RequestHandlers
 from privet.service.limits import Limits

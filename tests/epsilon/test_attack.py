@@ -15,7 +15,7 @@ from privet.epsilon.adversary import (
     epsilon_for_posterior,
     laplace_success,
 )
-from privet.epsilon.noise import margin_probability
+from privet.epsilon.noise_on_counts import margin_probability
 from privet.errors import ParameterError
 
 EPSILONS = st.floats(0.001, 20)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.epsilon.noise import (
+from privet.epsilon.noise_on_counts import (
     describe_noise,
     epsilon_for_margin,
     epsilon_for_variance,

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.epsilon.noise import Trial, epsilon_for_ratio, rows_for_share, rows_for_trial, variance
+from privet.epsilon.noise_on_counts import (
+    Trial,
+    epsilon_for_ratio,
+    rows_for_share,
+    rows_for_trial,
+    variance,
+)
 from privet.errors import ParameterError
 
 EPSILONS = st.floats(0.01, 10)

@@ -17,7 +17,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.questions import Partition, Question
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.selection import exponential, permute_and_flip, select
-from privet.queries import kinds
+from privet.queries import release_kinds
 from tests.exact.bounds import check, exp_bounds
 from tests.exact.enumeration import Law, law_of, law_of_round
 from tests.exact.tables import added, all_rows, columns, replaced
@@ -45,7 +45,11 @@ class Asked:
 
     def __init__(self, ask, schema, monkeypatch):
         self._ask, self._schema, self._seen, self._calls = ask, schema, {}, []
-        monkeypatch.setattr(kinds, "select", lambda bits, *given: self._calls.append(given) or 0)
+        monkeypatch.setattr(
+            release_kinds, "select", lambda bits, *given: self._calls.append(given) or 0
+        )
+            release_kinds, "select", lambda bits, *given: self._calls.append(given) or 0
+        )
 
     def __call__(self, table):
         if table not in self._seen:

@@ -10,7 +10,7 @@ import privet as pv
 from privet.accounting.cost import epsilon_for, rho_for
 from privet.curator.spending import root_below
 from privet.errors import BudgetExceeded, ParameterError
-from privet.learners.recipe import recipe_for
+from privet.learners.default_recipe import recipe_for
 from tests.amounts import NO_DELTAS
 
 CAR = pv.datasets.load("car")

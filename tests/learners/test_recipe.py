@@ -15,8 +15,13 @@ import pytest
 from privet.accounting.cost import Budget
 from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
-from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier, recipe
-from privet.learners.recipe import recipe_for
+from privet.learners import (
+    GibbsBoostClassifier,
+    GibbsTreeClassifier,
+    PrivetClassifier,
+    default_recipe,
+)
+from privet.learners.default_recipe import recipe_for
 from privet.mechanisms.gibbs.slack import epsilon_per_unit
 from privet.tables.counting.scoring import UNIT
 
@@ -74,10 +79,10 @@ def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
         )
         assert 0 < epsilon_per_unit(space, each, UNIT) <= each / UNIT
         tables = math.comb(len(schema.names), space.depth)
-        effort = max(recipe.EFFORT, recipe.EFFORT_SMALL)
+        effort = max(default_recipe.EFFORT, default_recipe.EFFORT_SMALL)
         assert (
             space.depth == 1
-            or tables <= recipe.TABLES
+            or tables <= default_recipe.TABLES
             or space.size.work + n_rows * tables <= effort
         )
         assert space.depth <= 2 or space.size.work + n_rows * tables <= effort

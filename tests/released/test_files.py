@@ -18,7 +18,7 @@ import typer.main
 from privet.cli import main
 from privet.cli.options import NAMES
 from privet.mechanisms.laplace import add_laplace
-from privet.queries import kinds
+from privet.queries import release_kinds
 from tests.cli.test_help import COMMANDS
 from tests.released.canaries import (
     CLASSES,
@@ -118,7 +118,7 @@ def test_counts_without_noise_are_seen(run, tmp_path, monkeypatch):
     home = write(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        kinds,
+        release_kinds,
         "add_laplace",
         lambda bits, counts, *cost, **more: (counts, *add_laplace(bits, counts, *cost, **more)[1:]),
     )

@@ -16,7 +16,7 @@ from privet.domain.tree import Tree
 from privet.errors import ParameterError
 from privet.learners.gibbs import calibrate_tree
 from privet.report import Parts, card_markdown, model_view, tree_text
-from privet.report.parts import says_classes, vote
+from privet.report.model_parts import says_classes, vote
 from privet.report.plots import draw_terms
 from tests.report.models import SCHEMA, small_model
 from tests.report.scored import labelled, scored_model, small_drawn, term

@@ -68,7 +68,7 @@ def anonymity(
     import json
 
     from privet.anonymity import examine
-    from privet.cli.curators import check_writable, working
+    from privet.cli.asking import check_writable, working
     from privet.cli.options import check_apart
 
     if output is not None:

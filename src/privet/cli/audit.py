@@ -62,7 +62,7 @@ def audit(
     from privet.audit import SUBJECTS, audit_table, lines_of
     from privet.audit.result import render_page
     from privet.audit.two_worlds import MOST_RUNS
-    from privet.cli.curators import check_writable, work_bars, write_out
+    from privet.cli.asking import check_writable, work_bars, write_out
     from privet.errors import ParameterError
 
     lines = lines_of(subjects or (), neighbours)  # type: ignore[arg-type]

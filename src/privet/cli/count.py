@@ -43,7 +43,7 @@ def count(
     """
     import json
 
-    from privet.cli.curators import place_of, print_budget
+    from privet.cli.asking import place_of, print_budget
     from privet.cli.printing import counts_table
     from privet.queries import CountBy, check_query
 
@@ -126,7 +126,7 @@ def quantile(
     """
     import json
 
-    from privet.cli.curators import place_of, print_budget
+    from privet.cli.asking import place_of, print_budget
     from privet.cli.printing import format_number
     from privet.queries.quantile import bound_rows_off, numeric_attribute, parse_share
 

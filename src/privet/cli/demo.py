@@ -40,7 +40,7 @@ def demo(
     import numpy as np
 
     import privet as pv
-    from privet.cli.curators import write_out
+    from privet.cli.asking import write_out
     from privet.cli.printing import budget_table, ledger_table
     from privet.errors import TableError
     from privet.report import model_view

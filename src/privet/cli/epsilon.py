@@ -114,7 +114,7 @@ def epsilon(
     """
     import json
 
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.domain import Schema
     from privet.epsilon import Setting, Trial, Wishes, choose, draw_epsilon, explain
     from privet.errors import ParameterError

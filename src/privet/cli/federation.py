@@ -219,7 +219,7 @@ def plan(
     """
     import json
 
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.domain import Schema
     from privet.federation.plan import draw_plan, write_plan
@@ -278,7 +278,7 @@ def contribute(
     """
     import json
 
-    from privet.cli.curators import check_writable, place_of, print_budget, working
+    from privet.cli.asking import check_writable, place_of, print_budget, working
     from privet.cli.options import check_apart
     from privet.cli.printing import finite_or_none
     from privet.federation.plan import read_plan

@@ -59,7 +59,7 @@ def fit(
     """
     import json
 
-    from privet.cli.curators import check_writable, place_of, print_budget
+    from privet.cli.asking import check_writable, place_of, print_budget
     from privet.cli.options import check_apart, learner_named
     from privet.cli.printing import finite_or_none
 
@@ -92,10 +92,9 @@ def fit(
 def _fit_to(chosen: Any, curator: Any, name: str, output: Path, *, anew: bool) -> None:
     """Train, and write the model. A fit of a table can go on where it was interrupted."""
     import privet as pv
-    from privet.cli.curators import resumable
+    from privet.cli.asking import resumable
 
-    settings = {key: str(value) for key, value in sorted(chosen.get_params(deep=False).items())}
-    facts = [name, *(f"{key}={value}" for key, value in settings.items())]
+    facts = [name, *chosen.list_settings()]
     with resumable(curator, output, f"training {name}", facts, anew=anew) as (asked, keep):
         chosen.fit_from(asked)
         keep()
@@ -123,7 +122,7 @@ def predict(
 
     import privet as pv
     from privet._atomic import atomic_file
-    from privet.cli.curators import check_writable, saying_warnings
+    from privet.cli.asking import check_writable, saying_warnings
     from privet.cli.options import check_apart
     from privet.errors import TableError
 
@@ -203,7 +202,7 @@ def evaluate(
     import json
 
     import privet as pv
-    from privet.cli.curators import place_of, print_budget, working
+    from privet.cli.asking import place_of, print_budget, working
 
     loaded = pv.load(model)
     curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)

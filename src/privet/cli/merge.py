@@ -57,7 +57,7 @@ def update(
     Example: [bold]privet update m.json new-people.csv --epsilon 1 --people disjoint -o
     m2.json[/bold]
     """
-    from privet.cli.curators import check_writable, place_of, saying_warnings, working
+    from privet.cli.asking import check_writable, place_of, saying_warnings, working
     from privet.cli.options import check_apart
     from privet.errors import ParameterError
     from privet.learners.random_trees.batches import PEOPLE, check_same_domain, plan_of
@@ -107,7 +107,7 @@ def merge(
     Example: [bold]privet merge part-a.json part-b.json --people disjoint -o m.json[/bold]
     """
     from privet._validate import check_name
-    from privet.cli.curators import check_writable, saying_warnings
+    from privet.cli.asking import check_writable, saying_warnings
     from privet.cli.options import check_apart
     from privet.federation.merge import merge as merged
     from privet.model.file import read_model, write_model
@@ -137,7 +137,7 @@ def join(
 
     Example: [bold]privet join hospital.json insurer.json -o m.json[/bold]
     """
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.federation.merge import join as joined
     from privet.model.file import read_model, write_model

@@ -68,7 +68,7 @@ def declare(
     Example: [bold]privet schema declare people.schema.json --neighbours replace -o
     people.schema.json[/bold]
     """
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.domain import Schema
     from privet.errors import ParameterError
 
@@ -114,7 +114,7 @@ def draft(
     from rich.console import Console
     from rich.panel import Panel
 
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.domain.draft import WARNING
     from privet.domain.draft import draft as draft_schema

@@ -51,7 +51,7 @@ def plot(
 
     Example: [bold]privet plot m.json -o tree.svg[/bold]
     """
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.errors import ParameterError
     from privet.report import Parts, read_model
@@ -102,7 +102,7 @@ def card(
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
-    from privet.cli.curators import check_writable, write_out
+    from privet.cli.asking import check_writable, write_out
     from privet.cli.options import check_apart
     from privet.report import card_html, card_markdown, read_model
 
@@ -133,7 +133,7 @@ def export(
 
     Example: [bold]privet export m.json -o m.onnx[/bold]
     """
-    from privet.cli.curators import check_writable, write_out
+    from privet.cli.asking import check_writable, write_out
     from privet.cli.options import check_apart
     from privet.errors import ParameterError
     from privet.report import Parts, read_model, to_onnx, tree_dot, tree_text

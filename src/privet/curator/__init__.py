@@ -2,7 +2,7 @@
 
 - :mod:`~privet.curator.base`: ``AnyCurator``, what every curator does, and short forms of queries
 - :mod:`~privet.curator.curator`: the curator in this process: charge, read, release
-- :mod:`~privet.curator.charging`: its account in the ledger
+- :mod:`~privet.curator.account`: its account in the ledger
 - :mod:`~privet.curator.recorded`: charge once, keep the answer, give it again
 - :mod:`~privet.curator.resumed`: fits that go on after an interruption, without paying twice
 - :mod:`~privet.curator.spending`: a learner's budget, and the privacy statement at its end

@@ -13,8 +13,8 @@ from privet._validate import check_integer
 from privet.accounting.cost import NOTHING, Budget, Cost, Number, parse_epsilon
 from privet.accounting.ledger import Entry, Ledger, MemoryLedger
 from privet.accounting.ledger.base import KeyedLedger
+from privet.curator.account import Accounting
 from privet.curator.base import AnyCurator
-from privet.curator.charging import Accounting
 from privet.curator.recorded import (
     answer_and_record,
     digest_of,

@@ -28,8 +28,8 @@ Laplace noise of scale df/epsilon and an interval of L to either side that has p
     1 - e^(-L epsilon/df),    so    epsilon <= -(df/L) ln(1 - success)
 
 (derived here from the distribution of the noise, as the paper is in Chinese). Our noise is on
-integers, for which :func:`privet.epsilon.noise.margin_probability` is the exact probability, and
-:func:`~privet.epsilon.noise.epsilon_for_margin` its inverse.
+integers, for which :func:`privet.epsilon.noise_on_counts.margin_probability` is the exact
+probability, and :func:`~privet.epsilon.noise_on_counts.epsilon_for_margin` its inverse.
 
 **Telling two tables apart.** Any test of "in the table" against "not in it" that is wrong about
 people outside with probability a finds people inside with probability at most
@@ -69,7 +69,7 @@ from typing import get_args
 from privet._validate import check_name
 from privet.accounting.cost import Cost, Number, parse_exact
 from privet.domain import Neighbours, Schema
-from privet.epsilon.noise import check_count, check_positive, check_probability
+from privet.epsilon.noise_on_counts import check_count, check_positive, check_probability
 from privet.errors import ParameterError
 
 

@@ -14,7 +14,7 @@ from privet.accounting.cost import Number
 from privet.domain import Schema
 from privet.epsilon.adversary import compute_losses_under, epsilon_for_posterior, epsilon_for_price
 from privet.epsilon.explanation import Setting
-from privet.epsilon.noise import check_probability, epsilon_for_margin, epsilon_for_ratio
+from privet.epsilon.noise_on_counts import check_probability, epsilon_for_margin, epsilon_for_ratio
 from privet.errors import ParameterError
 
 

@@ -27,7 +27,7 @@ from importlib.resources import files
 from statistics import median
 
 from privet.accounting.cost import Number
-from privet.epsilon.noise import check_count, check_positive
+from privet.epsilon.noise_on_counts import check_count, check_positive
 
 #: Logarithms of the same number, computed in different ways.
 _NEAR = 1e-6

@@ -22,7 +22,7 @@ from privet.epsilon.adversary import (
     lowest_posterior,
 )
 from privet.epsilon.expected import Expected, MeasuredAccuracy, expect_accuracy, find_nearest
-from privet.epsilon.noise import (
+from privet.epsilon.noise_on_counts import (
     Noise,
     RowsNeeded,
     Trial,

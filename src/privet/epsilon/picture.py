@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from privet.accounting.cost import Number
 from privet.domain import Schema
 from privet.epsilon.explanation import Explanation, Setting, explain
-from privet.epsilon.noise import check_probability
+from privet.epsilon.noise_on_counts import check_probability
 from privet.epsilon.wording import format_epsilon, format_percent
 from privet.errors import ParameterError
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from privet.epsilon.choice import Choice, Wishes
 from privet.epsilon.explanation import Explanation, Setting
-from privet.epsilon.noise import Trial, check_positive, check_probability
+from privet.epsilon.noise_on_counts import Trial, check_positive, check_probability
 
 #: What no number above says, and everybody should know.
 CAVEATS = (

@@ -1,7 +1,7 @@
 """Learn trees through a curator. All learners are scikit-learn estimators.
 
-- :mod:`~privet.learners.default`: ``PrivetClassifier``; :mod:`~privet.learners.recipe`: the public
-  rule by which it spends epsilon
+- :mod:`~privet.learners.default`: ``PrivetClassifier``; :mod:`~privet.learners.default_recipe`: the
+  public rule by which it spends epsilon
 - :mod:`~privet.learners.gibbs`: whole trees drawn at once, boosted, with additive terms
 - :mod:`~privet.learners.greedy`, :mod:`~privet.learners.forest`: private splits, level by level
 - :mod:`~privet.learners.random_trees`: structures drawn before the data is seen

@@ -66,6 +66,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     #: What each parameter may be, besides epsilon, delta, schema and random_state, which all
     #: learners share. Checked before anything is charged.
     _parameters: ClassVar[Mapping[str, ParameterCheck]] = {}
+    #: Parameters that came after 0.1. They tell fits apart only where they are not at their
+    #: default, so that a fit that was begun without them goes on.
+    _later: ClassVar[frozenset[str]] = frozenset()
 
     epsilon: Number
     schema: Schema | str | None
@@ -119,6 +122,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._refuse_seed()
         self._fit_from(curator)
         return self
+
+    def list_settings(self) -> list[str]:
+        """Return the settings that an interrupted fit is recognised by, such as ``n_trees=10``."""
+        settings, defaults = self.get_params(deep=False), type(self)().get_params(deep=False)
+        return [
+            f"{name}={value}"
+            for name, value in sorted(settings.items())
+            if name not in self._later or value != defaults[name]
+        ]
 
     def _refuse_seed(self) -> None:
         if self.random_state is not None:

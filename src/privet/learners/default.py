@@ -9,8 +9,8 @@ from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
+from privet.learners.default_recipe import recipe_for
 from privet.learners.gibbs import add_terms, calibrate_tree, draw_boosted
-from privet.learners.recipe import recipe_for
 
 
 class PrivetClassifier(PrivateClassifier):

@@ -25,7 +25,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.space import MAX_SPACE_DEPTH, TreeSpace
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
-from privet.learners.recipe import recipe_for
+from privet.learners.default_recipe import recipe_for
 from privet.queries import Count, Numbers
 from privet.tables.counting.scoring import UNIT
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import Ledger
-from privet.curator.charging import Accounting
+from privet.curator.account import Accounting
 from privet.domain import Schema, text_of
 from privet.domain.encode.values import NO_VALUE, raise_if_any
 from privet.errors import ParameterError, TableError

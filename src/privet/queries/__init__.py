@@ -1,8 +1,8 @@
 """Queries: what can be asked about a table, one file for each.
 
 A query states its sensitivity, neighbours and cost, and is answered by one of three kinds of
-release (:mod:`~privet.queries.kinds`). ``curator.ask(query, epsilon=...)`` asks any of them; the
-named methods of a curator are short forms.
+release (:mod:`~privet.queries.release_kinds`). ``curator.ask(query, epsilon=...)`` asks any of
+them; the named methods of a curator are short forms.
 
 - numbers with noise: :mod:`~privet.queries.count`, :mod:`~privet.queries.count_by`,
   :mod:`~privet.queries.size`,
@@ -35,8 +35,8 @@ from privet.queries.count import Count
 from privet.queries.count_by import CountBy, LabelledCounts
 from privet.queries.draw_tree import DrawTree
 from privet.queries.gradients import Gradients
-from privet.queries.kinds import Price
 from privet.queries.quantile import FindQuantile
+from privet.queries.release_kinds import Price
 from privet.queries.share import ShareCounts
 from privet.queries.size import Size
 from privet.queries.sums import Sums

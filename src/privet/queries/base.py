@@ -24,7 +24,7 @@ from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, Numbers
-from privet.queries.kinds import AnyKind, Measures, Noisy
+from privet.queries.release_kinds import AnyKind, Measures, Noisy
 from privet.queries.shapes import Field, Fields, OneOf
 from privet.tables.base import CountSource
 

@@ -30,7 +30,7 @@ from privet.queries.json_parts import (
     cells_to,
     split_from,
 )
-from privet.queries.kinds import Selects
+from privet.queries.release_kinds import Selects
 from privet.queries.shapes import Field, Items, Text
 from privet.queries.words import spell_cells, spell_splits
 from privet.tables.base import CountSource

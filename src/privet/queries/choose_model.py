@@ -18,7 +18,7 @@ from privet.queries.base import Load, Query, register
 from privet.queries.checks import check_model
 from privet.queries.choose_partition import parse_choice
 from privet.queries.confusion import confusion_matrix, load_of_models, model_from, model_to
-from privet.queries.kinds import Selects
+from privet.queries.release_kinds import Selects
 from privet.queries.shapes import Document, Field, Items
 from privet.queries.words import spell_models
 from privet.tables.base import CountSource

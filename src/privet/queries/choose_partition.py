@@ -33,7 +33,7 @@ from privet.queries.json_parts import (
     question_from,
     question_to,
 )
-from privet.queries.kinds import Selects
+from privet.queries.release_kinds import Selects
 from privet.queries.shapes import Field, Integer, Items
 from privet.queries.words import spell_question
 from privet.tables.base import CountSource

@@ -17,7 +17,7 @@ from privet.model.document import from_document, to_document_of_0_1
 from privet.model.structure import Damaged
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_model, find_depth
-from privet.queries.kinds import Measures
+from privet.queries.release_kinds import Measures
 from privet.queries.shapes import Document, Field
 from privet.queries.words import spell_models
 from privet.tables.base import CountSource

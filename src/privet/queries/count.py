@@ -14,7 +14,7 @@ from privet.domain.questions import Question
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_question, load_of
 from privet.queries.json_parts import PARTITIONS, question_from, question_to
-from privet.queries.kinds import Measures
+from privet.queries.release_kinds import Measures
 from privet.queries.words import spell_question
 from privet.tables.base import CountSource
 

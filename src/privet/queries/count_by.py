@@ -19,7 +19,7 @@ from privet.queries.answers import Answer, Numbers
 from privet.queries.base import Load, Query, expect, read_numbers, register
 from privet.queries.checks import load_of
 from privet.queries.json_parts import CONDITIONS, NAME, codes_of
-from privet.queries.kinds import Measures, Noisy
+from privet.queries.release_kinds import Measures, Noisy
 from privet.queries.shapes import Field, Items
 from privet.tables.base import CountSource
 

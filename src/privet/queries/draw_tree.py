@@ -29,7 +29,7 @@ from privet.queries.json_parts import (
     trees_from,
     trees_to,
 )
-from privet.queries.kinds import Draws
+from privet.queries.release_kinds import Draws
 from privet.queries.shapes import Field, Fields, Real
 from privet.tables.base import CountSource
 

@@ -19,7 +19,7 @@ from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_cells, find_depth, load_of
 from privet.queries.draw_tree import copy_trees
 from privet.queries.json_parts import CELLS, TREES, cells_from, cells_to, trees_from, trees_to
-from privet.queries.kinds import Measures
+from privet.queries.release_kinds import Measures
 from privet.queries.shapes import Field
 from privet.queries.words import spell_cells
 from privet.tables.base import CountSource

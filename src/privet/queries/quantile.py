@@ -49,7 +49,7 @@ from privet.queries.base import MECHANISM, Load, Query, check_mechanism, expect,
 from privet.queries.checks import load_of
 from privet.queries.choose_partition import parse_choice
 from privet.queries.json_parts import NAME, Amount
-from privet.queries.kinds import Selects
+from privet.queries.release_kinds import Selects
 from privet.queries.shapes import Field
 from privet.tables.base import CountSource
 

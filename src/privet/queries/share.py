@@ -16,7 +16,7 @@ from privet.queries.base import Load, Query, register
 from privet.queries.checks import check_question, load_of
 from privet.queries.count import Asked
 from privet.queries.json_parts import NUMBER, PARTITIONS, question_from, question_to
-from privet.queries.kinds import Noisy, SharesNoise
+from privet.queries.release_kinds import Noisy, SharesNoise
 from privet.queries.shapes import Field
 from privet.tables.base import CountSource
 

@@ -13,7 +13,7 @@ from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.questions import Question
 from privet.queries.base import Load, Measurement, register
-from privet.queries.kinds import Measures
+from privet.queries.release_kinds import Measures
 from privet.tables.base import CountSource
 
 

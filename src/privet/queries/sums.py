@@ -17,7 +17,7 @@ from privet.errors import ParameterError, QuestionError
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_cells, is_same_domain, load_of
 from privet.queries.json_parts import CELLS, NAME, cells_from, cells_to, score_from, score_to
-from privet.queries.kinds import Measures
+from privet.queries.release_kinds import Measures
 from privet.queries.shapes import Either, Field, Integer, Items
 from privet.queries.words import first_of, spell_cells
 from privet.tables.base import CountSource

@@ -13,8 +13,8 @@ from privet.errors import ModelError
 from privet.model.file import read_model, write_model
 from privet.report.card import card_html, card_markdown
 from privet.report.labels import collapse_tree
+from privet.report.model_parts import Parts
 from privet.report.onnx import to_onnx
-from privet.report.parts import Parts
 from privet.report.terminal import model_view
 from privet.report.text import tree_dot, tree_text
 

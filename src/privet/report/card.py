@@ -16,7 +16,7 @@ from privet.report.blocks import (
     render_markdown,
 )
 from privet.report.labels import class_labels
-from privet.report.parts import Parts, says_classes, vote
+from privet.report.model_parts import Parts, says_classes, vote
 from privet.report.wording import explain_promise, list_charges
 
 #: A card lists so many values of an attribute.

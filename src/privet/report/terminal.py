@@ -15,7 +15,7 @@ from privet.report.labels import (
     list_branches,
     score_texts,
 )
-from privet.report.parts import Parts, says_classes, vote
+from privet.report.model_parts import Parts, says_classes, vote
 from privet.text import escape_invisible
 
 if TYPE_CHECKING:

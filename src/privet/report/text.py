@@ -14,7 +14,7 @@ from privet.report.labels import (
     list_branches,
     score_texts,
 )
-from privet.report.parts import says_classes
+from privet.report.model_parts import says_classes
 from privet.text import escape_invisible
 
 

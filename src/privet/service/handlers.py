@@ -24,7 +24,7 @@ from privet.accounting.ledger.base import KeyedLedger
 from privet.accounting.ledger.journal import cost_to, entry_to
 from privet.accounting.ledger.reservations import Reservation
 from privet.curator import Curator
-from privet.curator.charging import preview_cost
+from privet.curator.account import preview_cost
 from privet.curator.recorded import Recorded, answer_and_record, replay_answer
 from privet.errors import (
     AccessError,

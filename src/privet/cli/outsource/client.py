@@ -121,7 +121,7 @@ def learn(
     Example: [bold]privet outsource learn https://store.example --leaf-size auto -k
     people.key[/bold]
     """
-    from privet.cli.curators import working
+    from privet.cli.asking import working
     from privet.errors import ParameterError
     from privet.outsource.client import choose_leaf_size
 
@@ -199,7 +199,7 @@ def naive(
 
     Example: [bold]privet outsource naive https://store.example new-people.csv -k people.key[/bold]
     """
-    from privet.cli.curators import working
+    from privet.cli.asking import working
     from privet.outsource.client import Naive
 
     with connect_to_table(url, token_file, key_file, ca) as there:
@@ -293,7 +293,7 @@ def delete(
 
     Example: [bold]privet outsource delete https://store.example gone.csv -k people.key[/bold]
     """
-    from privet.cli.curators import working
+    from privet.cli.asking import working
     from privet.outsource.client.updates import delete as delete_rows
 
     with connect_to_table(url, token_file, key_file, ca) as there, working("deleting"):
@@ -320,7 +320,7 @@ def rotate(
 
     Example: [bold]privet outsource rotate https://store.example -k people.key[/bold]
     """
-    from privet.cli.curators import working
+    from privet.cli.asking import working
     from privet.outsource.client.rotation import check_key
     from privet.outsource.client.rotation import rotate as seal_anew
 
@@ -348,7 +348,7 @@ def export(
 
     Example: [bold]privet outsource export https://store.example -k people.key -o people.csv[/bold]
     """
-    from privet.cli.curators import check_writable, working
+    from privet.cli.asking import check_writable, working
     from privet.outsource.client.rotation import export as write_rows
 
     check_writable(output)
@@ -374,7 +374,7 @@ def card(
 
     Example: [bold]privet outsource card https://store.example -o card.md[/bold]
     """
-    from privet.cli.curators import check_writable, write_out
+    from privet.cli.asking import check_writable, write_out
     from privet.outsource.card import outsourced_card
 
     if output is not None:
@@ -397,7 +397,7 @@ def _predict(
 ) -> None:
     import pandas as pd
 
-    from privet.cli.curators import check_writable, write_out
+    from privet.cli.asking import check_writable, write_out
 
     if output is not None:
         check_writable(output)

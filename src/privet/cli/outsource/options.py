@@ -86,7 +86,7 @@ def connect_to_table(
     anatomy: Path | None = None,
 ) -> OutsourcedTable:
     """Connect to the table at its server."""
-    from privet.cli.curators import token_of
+    from privet.cli.asking import token_of
     from privet.client.address import find_token
     from privet.outsource.anatomy import Anatomy
     from privet.outsource.client import OutsourcedTable

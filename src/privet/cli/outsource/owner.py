@@ -125,7 +125,7 @@ def split(
     Example: [bold]privet outsource split people.csv -s people.schema.json --sensitive disease --l 3
     -k people.key -o halves[/bold]
     """
-    from privet.cli.curators import check_writable, working
+    from privet.cli.asking import check_writable, working
     from privet.domain import Schema
     from privet.errors import OutsourceError, ParameterError
     from privet.outsource.files import check_new_folder, private_file, write_halves
@@ -243,7 +243,7 @@ def attack(
 
     Example: [bold]privet outsource attack halves -k people.key -o attack.svg[/bold]
     """
-    from privet.cli.curators import check_writable, working
+    from privet.cli.asking import check_writable, working
     from privet.outsource.files import read_halves
     from privet.outsource.verify import attack_halves
 

@@ -32,7 +32,7 @@ def init(
 
     Example: [bold]privet outsource init halves --home outsourced[/bold]
     """
-    from privet.cli.curators import working
+    from privet.cli.asking import working
     from privet.outsource.server.state import ServerState
 
     with working("loading"):

@@ -70,7 +70,7 @@ def randomizer(
     """
     import json
 
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.local import write_randomizer
 
@@ -137,7 +137,7 @@ def randomize(
     import sys
 
     from privet.accounting.statement import format_rounded_up
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.errors import ParameterError
     from privet.local import read_randomizer, write_randomizer
@@ -216,7 +216,7 @@ def learn(
     """
     import json
 
-    from privet.cli.curators import check_writable
+    from privet.cli.asking import check_writable
     from privet.cli.options import check_apart, learner_named
     from privet.cli.printing import finite_or_none
     from privet.errors import ParameterError
@@ -313,7 +313,7 @@ def randomize_stream(
     """
     from privet.accounting.cost import Budget
     from privet.accounting.ledger import SQLiteLedger
-    from privet.cli.curators import DEFAULT_BUDGET
+    from privet.cli.asking import DEFAULT_BUDGET
     from privet.errors import ParameterError
     from privet.local.records import StreamAccount, header_line, records_of, report_line
 
@@ -341,7 +341,7 @@ def randomize_table(
 
     The order of a table may depend on what rows hold.
     """
-    from privet.cli.curators import TablePlace
+    from privet.cli.asking import TablePlace
     from privet.local.records import (
         blocks_of,
         charge_table,

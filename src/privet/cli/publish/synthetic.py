@@ -59,7 +59,7 @@ def synthetic(
     """
     import json
 
-    from privet.cli.curators import check_writable, place_of, print_budget, resumable
+    from privet.cli.asking import check_writable, place_of, print_budget, resumable
     from privet.cli.options import check_apart
     from privet.cli.printing import finite_or_none
     from privet.synthetic.files import card_path, check_file, check_suffix, write_table
@@ -164,7 +164,7 @@ def check(
     import json
 
     import privet as pv
-    from privet.cli.curators import check_writable, place_of, print_budget, working, write_out
+    from privet.cli.asking import check_writable, place_of, print_budget, working, write_out
     from privet.cli.options import check_apart, check_public
     from privet.errors import ParameterError
     from privet.synthetic.check import check_synthetic

@@ -14,7 +14,7 @@ from privet.domain.tree import Tree
 from privet.errors import ParameterError
 from privet.model import Model
 from privet.report.labels import attribute_at, class_labels
-from privet.report.parts import Parts
+from privet.report.model_parts import Parts
 from privet.report.plots.layout import (
     LEGEND_PITCH,
     SMALL,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from privet._validate import check_integer
 from privet.domain.tree import Tree
 from privet.report.labels import class_labels, collapse_tree, leaves_below
-from privet.report.parts import says_classes
+from privet.report.model_parts import says_classes
 from privet.report.plots.layout import (
     BOX_HEIGHT,
     BOX_PADDING,
