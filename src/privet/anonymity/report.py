@@ -116,13 +116,18 @@ class Report:
             },
             "worst": [
                 {
-                    "quasi": dict(zip(self.quasi, one.quasi, strict=True)),
-                    **{_make_json_key(measure): value for measure, value in one.by_measure.items()},
-                    "most_frequent": one.most_frequent,
-                    "most_frequent_rows": one.most_frequent_rows,
-                    "rank": {_make_json_key(measure): rank for measure, rank in one.rank.items()},
+                    "quasi": dict(zip(self.quasi, worst_class.quasi, strict=True)),
+                    **{
+                        _make_json_key(measure): value
+                        for measure, value in worst_class.by_measure.items()
+                    },
+                    "most_frequent": worst_class.most_frequent,
+                    "most_frequent_rows": worst_class.most_frequent_rows,
+                    "rank": {
+                        _make_json_key(measure): rank for measure, rank in worst_class.rank.items()
+                    },
                 }
-                for one in self.worst
+                for worst_class in self.worst
             ],
         }
 

@@ -108,7 +108,7 @@ def _observe_model(model: Model, probed: World) -> Features:
             features[f"first number in setting {name}"] = float(number[0])
     statements = model.privacy.leaves
     features["charges"] = "; ".join(
-        f"{charge.what} {charge.cost}" for one in statements for charge in one.charges
+        f"{charge.what} {charge.cost}" for statement in statements for charge in statement.charges
     )
     return features
 

@@ -109,7 +109,7 @@ def judged_together(results: Sequence[AuditResult]) -> list[AuditResult]:
 
     If all claims are true, *none* is called violated, with the confidence.
     """
-    return [replace(one, lines=len(results)) for one in results]
+    return [replace(result, lines=len(results)) for result in results]
 
 
 # Many results as text: lines of words, and a page in Markdown.
@@ -147,7 +147,8 @@ def summarize_results(results: Sequence[AuditResult]) -> list[str]:
     """Write what is said below the table."""
     confidence = results[0].confidence if results else 0.0
     violated, doubtful = (
-        [one.subject for one in results if one.verdict == word] for word in ("violated", "in doubt")
+        [result.subject for result in results if result.verdict == word]
+        for word in ("violated", "in doubt")
     )
     said = [
         f"{len(results)} claims: {'all hold' if not violated else f'{len(violated)} violated'}, "
@@ -182,13 +183,13 @@ def render_page(results: Sequence[AuditResult], command: str) -> str:
         "",
         f"| {' | '.join(COLUMNS)} |",
         "|---|---|---|--:|--:|--:|--:|---|",
-        *(f"| {' | '.join(format_row(one))} |" for one in results),
+        *(f"| {' | '.join(format_row(result))} |" for result in results),
         "",
         *summarize_results(results)[1:],
         "",
         "## What was seen",
         "",
-        *(f"- {describe_event(one)}" for one in results),
+        *(f"- {describe_event(result)}" for result in results),
     ]
     return "\n".join(lines) + "\n"
 

@@ -180,14 +180,18 @@ def _make_worst_table(report: Report) -> Table:
         view.add_column("rows" if measure == "size" else measure, justify="right")
     view.add_column(Text.assemble("most frequent ", text(report.sensitive)))
     view.add_column("worst by")
-    firsts = [next(iter(one.rank)) for one in report.worst]  # the measure that a class is here for
-    for one, here, after in zip(report.worst, firsts, [*firsts[1:], None], strict=True):
-        numbers = [_format_measure(measure, value) for measure, value in one.by_measure.items()]
-        value = text(one.most_frequent).append(
-            f" ({one.most_frequent_rows / one.by_measure['size']:.0%})", style="none"
+    # the measure that each class is here for
+    firsts = [next(iter(worst_class.rank)) for worst_class in report.worst]
+    for worst_class, here, after in zip(report.worst, firsts, [*firsts[1:], None], strict=True):
+        numbers = [
+            _format_measure(measure, value) for measure, value in worst_class.by_measure.items()
+        ]
+        value = text(worst_class.most_frequent).append(
+            f" ({worst_class.most_frequent_rows / worst_class.by_measure['size']:.0%})",
+            style="none",
         )
-        by = ", ".join(one.rank).replace(", ".join(MEASURES[1:5]), "every l")
-        view.add_row(*map(text, one.quasi), *numbers, value, by, end_section=here != after)
+        by = ", ".join(worst_class.rank).replace(", ".join(MEASURES[1:5]), "every l")
+        view.add_row(*map(text, worst_class.quasi), *numbers, value, by, end_section=here != after)
     return view
 
 

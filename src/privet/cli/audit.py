@@ -83,7 +83,7 @@ def audit(
         results = audit_table(
             lines, runs, epsilon=amount, confidence=confidence, jobs=jobs, done=show
         )
-    text = json.dumps([one.to_json() for one in results])
+    text = json.dumps([result.to_json() for result in results])
     if as_json:
         typer.echo(text)
     else:
@@ -95,7 +95,7 @@ def audit(
             render_page(results, command) if output.suffix == ".md" else text + "\n",
             quiet=as_json,
         )
-    if not all(one.holds for one in results):
+    if not all(result.holds for result in results):
         raise typer.Exit(1)
 
 
@@ -113,15 +113,15 @@ def _print_results(found: list[AuditResult]) -> None:
         view.add_column(
             column, justify="left" if to_the_left else "right", no_wrap=column == "subject"
         )
-    for one in found:
-        *words, verdict = format_row(one)
-        view.add_row(*words, Text(verdict, style="" if one.verdict == "holds" else "bold red"))
+    for result in found:
+        *words, verdict = format_row(result)
+        view.add_row(*words, Text(verdict, style="" if result.verdict == "holds" else "bold red"))
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, 140)  # a line for each, in a file or a pipe
     console.print(view)
-    for one in found:
-        if one.verdict != "holds":
-            console.print(describe_event(one), markup=False, soft_wrap=True)
+    for result in found:
+        if result.verdict != "holds":
+            console.print(describe_event(result), markup=False, soft_wrap=True)
     for line in summarize_results(found):
         console.print(line, markup=False, soft_wrap=True)

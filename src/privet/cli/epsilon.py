@@ -205,7 +205,9 @@ def _print_explanations(
                 "With --rows, or a schema that declares them, it also says what learners may keep.",
                 style="dim",
             )
-        if any(one.expected and not one.expected[0].tables for one in found):
+        if any(
+            explanation.expected and not explanation.expected[0].tables for explanation in found
+        ):
             console.print(
                 "Rows x epsilon lies outside of what was measured: learners are said to keep what "
                 "they do at the nearest end."
@@ -246,8 +248,10 @@ def _make_numbers_table(found: list[Explanation], setting: Setting) -> Table:
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("")
-    for one in found:
-        view.add_column(f"epsilon {format_epsilon(one.losses.row)}", justify="right", no_wrap=True)
+    for explanation in found:
+        view.add_column(
+            f"epsilon {format_epsilon(explanation.losses.row)}", justify="right", no_wrap=True
+        )
     for section in make_sections(found, setting):
         view.add_section()
         view.add_row(Text(section.title, style="bold"))
@@ -307,10 +311,10 @@ def _print_choice(console: Console, choices: Choices, wishes: Wishes, setting: S
     view = Table(title="Which epsilon", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("")
     view.add_column("epsilon", justify="right", no_wrap=True)
-    for one in choices.choices:
+    for choice in choices.choices:
         view.add_row(
-            Text(describe_wish(one, wishes, setting)),
-            f"{one.bound} {format_chosen_epsilon(one.epsilon, one.bound)}",
+            Text(describe_wish(choice, wishes, setting)),
+            f"{choice.bound} {format_chosen_epsilon(choice.epsilon, choice.bound)}",
         )
     console.print(view)
     if not choices.possible:

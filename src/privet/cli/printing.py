@@ -107,10 +107,17 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     for column in ("analyst", "data set", "for", "key", "last used (UTC)"):
         table.add_column(column)
     table.add_column("left", justify="right")
-    for one in open_ones:
-        when = one.touched[5:16].replace("T", " ")
-        left_over = f"{one.unit} {format_rounded_down(one.left)}"
-        cells = (one.analyst, one.dataset, one.what, one.key, when, left_over)
+    for reservation in open_ones:
+        when = reservation.touched[5:16].replace("T", " ")
+        left_over = f"{reservation.unit} {format_rounded_down(reservation.left)}"
+        cells = (
+            reservation.analyst,
+            reservation.dataset,
+            reservation.what,
+            reservation.key,
+            when,
+            left_over,
+        )
         table.add_row(*map(escape, cells))  # an analyst wrote some of it
     return table
 

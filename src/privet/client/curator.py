@@ -78,7 +78,7 @@ def connect(
 def _find_only_dataset(link: Link) -> str:
     reply = link.get("/datasets")
     with understood("list of data sets"):
-        names = [str(one["name"]) for one in reply["datasets"]]
+        names = [str(entry["name"]) for entry in reply["datasets"]]
     if not names:
         raise AccessError(f"{link} grants this token no data set")
     if len(names) > 1:

@@ -114,7 +114,7 @@ class Session:
         """Return a reservation; empty where there is none."""
         reply = self.link.get(f"{self._path}/reservations")
         with understood("list of reservations"):
-            return next((one for one in reply["reservations"] if one["key"] == key), {})
+            return next((entry for entry in reply["reservations"] if entry["key"] == key), {})
 
     def preview(self, body: Json) -> Json:
         """Return what would be charged."""

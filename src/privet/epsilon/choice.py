@@ -76,7 +76,7 @@ class Choices:
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON."""
         return {
-            "choices": [asdict(one) for one in self.choices],
+            "choices": [asdict(choice) for choice in self.choices],
             "largest": self.largest,
             "smallest": self.smallest,
             "possible": self.possible,
@@ -153,8 +153,8 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
         )
     if not choices:
         raise ParameterError("wishes must hold at least one wish")
-    above = [one.epsilon for one in choices if one.bound == "at most"]
-    below = [one.epsilon for one in choices if one.bound == "at least"]
+    above = [choice.epsilon for choice in choices if choice.bound == "at most"]
+    below = [choice.epsilon for choice in choices if choice.bound == "at least"]
     return Choices(tuple(choices), min(above, default=None), max(below, default=None))
 
 

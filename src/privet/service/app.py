@@ -90,7 +90,7 @@ def create_app(state: ServiceState, limits: Limits | None = None) -> FastAPI:
     if damage:
         raise LedgerError(
             "the ledger is not what it was, so nothing is served:\n"
-            + "\n".join(f"  - {one}" for one in damage)
+            + "\n".join(f"  - {line}" for line in damage)
         )
     handlers = RequestHandlers(state, limits)
 

@@ -213,7 +213,7 @@ class RequestHandlers:
         """List the reservations of the analyst, newest last."""
         self.state.ledger.expire()  # those that nobody used are told as what they are
         listed = self.state.ledger.reservations(dataset.name, analyst)
-        return {"reservations": [_reservation_to(one) for one in listed[-1000:]]}
+        return {"reservations": [_reservation_to(reservation) for reservation in listed[-1000:]]}
 
     def _reservation(self, analyst: str, dataset: RegisteredDataset, key: str) -> Reservation:
         there = self.state.ledger.reservation(analyst, key)

@@ -200,8 +200,8 @@ def parse_planned(body: Json) -> Cost:
     Thousands of odd fractions must not choke it.
     """
     total = NOTHING
-    for number, one in enumerate(body["plan"]):
-        epsilon, rho = (_parse_amount(one, unit) for unit in ("epsilon", "rho"))
+    for number, item in enumerate(body["plan"]):
+        epsilon, rho = (_parse_amount(item, unit) for unit in ("epsilon", "rho"))
         if epsilon is None and rho is None:
             raise ParameterError(f"plan: give epsilon or rho for question {number}")
         if rho is not None:

@@ -109,21 +109,35 @@ def fit_class_tree(
 
 
 def _least_variance(measured: Sequence[Measured]) -> float:
-    least = min(float(one.deviation.min()) for one in measured)
-    return min([least, *(one.pair_deviation for one in measured if one.pair is not None)]) ** 2
+    least = min(float(measurement.deviation.min()) for measurement in measured)
+    return (
+        min(
+            [
+                least,
+                *(
+                    measurement.pair_deviation
+                    for measurement in measured
+                    if measurement.pair is not None
+                ),
+            ]
+        )
+        ** 2
+    )
 
 
 def _first_guess(parents: Sequence[int], measured: Sequence[Measured]) -> list[Floats]:
     """Logarithms of the shares that the noisy counts give, where noise does not hide them."""
     guess = []
-    for parent, one in zip(parents, measured, strict=True):
-        alone = np.maximum(one.alone, 0.3 * one.deviation)
+    for parent, measurement in zip(parents, measured, strict=True):
+        alone = np.maximum(measurement.alone, 0.3 * measurement.deviation)
         table = (alone / alone.sum(axis=0))[None]
         if parent >= 0:
-            assert one.pair is not None
-            table = np.maximum(one.pair, 0.0) + 2 * one.pair_deviation * table
+            assert measurement.pair is not None
+            table = np.maximum(measurement.pair, 0.0) + 2 * measurement.pair_deviation * table
         guess.append(np.log(table / table.sum(axis=1, keepdims=True)))
-    sizes = np.mean([np.maximum(one.alone.sum(axis=0), 1.0) for one in measured], axis=0)
+    sizes = np.mean(
+        [np.maximum(measurement.alone.sum(axis=0), 1.0) for measurement in measured], axis=0
+    )
     guess[order_parents_first(parents)[0]] += np.log(sizes)
     return guess
 
@@ -162,14 +176,14 @@ def _log_sum(joint: Floats) -> Floats:
 def _loss(tables: Sequence[Floats], measured: Sequence[Measured]) -> tuple[float, list[Floats]]:
     """Half the weighted squares, and their slope for each table."""
     loss, slopes = 0.0, []
-    for table, one in zip(tables, measured, strict=True):
-        off = table.sum(axis=0) - one.alone
-        slope = off / one.deviation**2
+    for table, measurement in zip(tables, measured, strict=True):
+        off = table.sum(axis=0) - measurement.alone
+        slope = off / measurement.deviation**2
         loss += float((off * slope).sum()) / 2
-        if one.pair is None:
+        if measurement.pair is None:
             slopes.append(slope[None])
             continue
-        pair_off = table - one.pair
-        loss += float((pair_off**2).sum()) / one.pair_deviation**2 / 2
-        slopes.append(slope + pair_off / one.pair_deviation**2)
+        pair_off = table - measurement.pair
+        loss += float((pair_off**2).sum()) / measurement.pair_deviation**2 / 2
+        slopes.append(slope + pair_off / measurement.pair_deviation**2)
     return loss, slopes

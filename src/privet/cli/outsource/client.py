@@ -140,11 +140,11 @@ def learn(
                 best, tried = choose_leaf_size(
                     table, splits, max_depth=max_depth, progress=progress
                 )
-            for one in tried:
-                mark = " <- kept" if one is best else ""
+            for trial in tried:
+                mark = " <- kept" if trial is best else ""
                 typer.echo(
-                    f"leaf size {one.tree.leaf_size}: {one.tree.leaves} leaves, right on "
-                    f"{one.right} of {one.of} pruning rows{mark}"
+                    f"leaf size {trial.tree.leaf_size}: {trial.tree.leaves} leaves, right on "
+                    f"{trial.right} of {trial.of} pruning rows{mark}"
                 )
             tree = best.tree
     typer.echo(

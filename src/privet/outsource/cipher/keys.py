@@ -212,12 +212,12 @@ def _key_to(key: Key) -> dict[str, str]:
 def _keys_from(listed: Any) -> tuple[Key, ...]:
     keys = tuple(
         Key(
-            bytes.fromhex(one["id"]),
-            one["algorithm"],
-            str(one["made"]),
-            _decode_base64(one["secret"]),
+            bytes.fromhex(entry["id"]),
+            entry["algorithm"],
+            str(entry["made"]),
+            _decode_base64(entry["secret"]),
         )
-        for one in listed
+        for entry in listed
     )
     fit = all(
         key.algorithm in _BYTES

@@ -251,8 +251,8 @@ class OutsourcedTable:
             leaves = [_check_natural(leaf) for leaf in reply["leaves"]]
             _require_valid_reply(len(leaves) == len(rows))
             subtrees = {
-                int(leaf): None if one["sealed"] is None else _decode_base64(one["sealed"])
-                for leaf, one in reply["subtrees"].items()
+                int(leaf): None if subtree["sealed"] is None else _decode_base64(subtree["sealed"])
+                for leaf, subtree in reply["subtrees"].items()
             }
             return Reached(
                 leaves, _check_classes(self.anatomy, reply["classes"], len(rows)), subtrees

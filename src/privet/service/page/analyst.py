@@ -272,9 +272,14 @@ def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> Plan
     if not 1 <= count <= _MOST:
         raise ParameterError(f"the number of questions must be an integer from 1 to {_MOST}")
     each = parse_exact("price", plan.price)
-    one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
-    cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)
-    price = one.amount(unit)
+    single_cost = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(
+        schema
+    )
+    cost = Cost(
+        None if single_cost.epsilon is None else single_cost.epsilon * count,
+        single_cost.rho * count,
+    )
+    price = single_cost.amount(unit)
     return PlanCost(
         plan, cost, unit, cost.amount(unit), left, None if price is None else int(left / price)
     )

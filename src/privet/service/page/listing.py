@@ -186,11 +186,13 @@ def list_open_reservations(ledger: Ledger, analyst: str | None = None) -> list[O
     listed: Sequence[Reservation] = ledger.reservations(analyst=analyst, open_only=True)
     return [
         OpenReservation(
-            one,
-            datetime.fromisoformat(one.touched) + IDLE,
-            _owners_command(one) if analyst is None else f"curator.cancel_reservation({one.key!r})",
+            reservation,
+            datetime.fromisoformat(reservation.touched) + IDLE,
+            _owners_command(reservation)
+            if analyst is None
+            else f"curator.cancel_reservation({reservation.key!r})",
         )
-        for one in reversed(listed)
+        for reservation in reversed(listed)
     ]
 
 

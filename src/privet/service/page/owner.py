@@ -143,7 +143,7 @@ def _make_account(
         nothing = Fraction(0)
         return Account(name, served, None, nothing, nothing, nothing, [], [], None, len(entries))
     spent = ledger.spent(name).amount(cap.unit) or Fraction(0)
-    open_ones = [one.reservation for one in asides if one.reservation.dataset == name]
+    open_ones = [aside.reservation for aside in asides if aside.reservation.dataset == name]
     held = held_by(open_ones)
     left = compute_remaining(cap, ledger.spent(name), held)
     who = {*ledger.analysts(name), *grants, *(entry.analyst for entry in entries)}
