@@ -48,8 +48,6 @@ class Asked:
         monkeypatch.setattr(
             release_kinds, "select", lambda bits, *given: self._calls.append(given) or 0
         )
-            release_kinds, "select", lambda bits, *given: self._calls.append(given) or 0
-        )
 
     def __call__(self, table):
         if table not in self._seen:
