@@ -175,9 +175,8 @@ def table_of_server(url: str) -> PostgresTable:
     connections = PostgresConnections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
         tables = fetch_all(connection, _TABLES, names, names[0])
-    tables = [
-        row for row in tables if row[3]
-    ] or tables  # as it is written, or else whatever its case
+    # as it is written, or else whatever its case
+    tables = [row for row in tables if row[3]] or tables
     if len(tables) > 1:
         tables = [row for row in tables if row[1] == "public"]
     if len(tables) != 1:
