@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import privet as pv
-from privet.accounting.cost import Budget
+from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import SQLiteLedger
 from privet.curator.recorded import digest_of, facts_of, pack_answer, unpack_answer
 from privet.curator.resumed import ResumableCurator, Unfinished
@@ -533,3 +533,21 @@ def test_a_fit_that_0_1_began_goes_on():
 def test_a_recorded_answer_that_is_damaged_is_an_error_of_the_ledger(damage):
     with pytest.raises(LedgerError, match="recorded is damaged"):
         unpack_answer(damage, check_query(Size(), SCHEMA))
+
+
+def test_a_fit_that_0_1_began_does_not_divide_people_twice(table, tmp_path):
+    """0.1 neither reserved nor gave a division a key: what it did is not known."""
+    with closing(SQLiteLedger(tmp_path / "ledger.sqlite")) as ledger:
+        curator = pv.Curator(table, SCHEMA, Budget(2), ledger=ledger)
+        begun = Unfinished.begin(tmp_path / "m.unfinished", curator, "a forest")
+        begun.save()
+        curator.ask_once(f"{begun.key}.1", Size(), "1/10")
+        with curator.snapshot():
+            curator.split_people(2, "1/2")
+        again = Unfinished.begin(tmp_path / "m.unfinished", curator, "a forest")
+        resumed = ResumableCurator(curator, again)
+        with resumed.reserving(Cost.pure("3/5"), "a forest") as asked, asked.snapshot():
+            assert asked.ask(Size(), "1/10").cost == Cost.pure("1/10")
+            with pytest.raises(ParameterError, match=r"had divided its people.*--anew"):
+                asked.split_people(2, "1/2")
+    assert entries(tmp_path)[1] == Fraction(3, 5)

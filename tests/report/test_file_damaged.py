@@ -152,6 +152,7 @@ WRONG = [
     (("schema", "attributes"), {}, "schema"),
     (("schema", "attributes"), MANY, "more than"),
     (("schema", "attributes", "age", "bins"), 10**9, "more than"),
+    (("schema", "attributes", "age", "bins"), -(10**9), "more than"),  # makes room for no others
     (("schema", "attributes", "age", "bins"), 4.0, "bins"),
     (("schema", "attributes", "age", "low"), 20, "not as Privet writes it"),
     (("schema", "version"), 2, "schema version"),

@@ -55,6 +55,7 @@ class ResumableCurator(AnyCurator):
         self._schema, self._dataset = curator.schema, curator.dataset
         self._bits = KeptBits(curator.bits, unfinished)
         self._asked, self._spent, self._required = 0, Fraction(0), Fraction(0)
+        self._was_interrupted = unfinished.was_begun
 
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
@@ -223,10 +224,10 @@ class ResumableCurator(AnyCurator):
         Who is in which group is forgotten with the process, so work that divided its people cannot
         go on after an interruption, and says so.
         """
-        if not self._reservation:
-            return self._curator.split_people(n_parts, epsilon, key)
         mine = key or self._next_key()
-        if any(entry.key == mine for entry, _ in self._list_charges()):
+        divided = any(entry.key == mine for entry, _ in self._list_charges())
+        # 0.1 charged a division without a key, so of its fits nobody knows whether they had divided
+        if divided or (self._was_interrupted and not self._reservation):
             raise ParameterError(
                 f"the fit in {self._unfinished.path} had divided its people into groups, and who "
                 "was in which is forgotten; begin again with --anew (what it has cost is spent)"

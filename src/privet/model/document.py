@@ -202,7 +202,8 @@ def schema_from(data: Any) -> Schema:
         for key, value in entries
         if key in ("values", "edges") and isinstance(value, list)
     ]
-    bins = [value for key, value in entries if key == "bins" and isinstance(value, int)]
+    # a negative number, which is refused later, must not make room for others
+    bins = [abs(value) for key, value in entries if key == "bins" and isinstance(value, int)]
     require(sum(lengths) + sum(bins) <= MAX_DOMAIN, f"its schema has more than {MAX_DOMAIN} values")
     try:
         with np.errstate(all="ignore"):  # bounds at the ends of floating point are refused in words
