@@ -231,19 +231,19 @@ class Stopwatch:
 
 
 REST, ALL, HTTP = (
-    "noise, checks, JSON, threads (the rest of the desk)",
-    "all within the desk",
+    "noise, checks, JSON, threads (the rest)",
+    "all but HTTP",
     "HTTP, both ends",
 )
 
 
 def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float]]:
-    """Median milliseconds of each step. Questions to a desk in this process and over HTTP take
+    """Median milliseconds of each step. Questions in this process and over HTTP take
     turns, so that both meet the same load.
     """
     state, tokens = make_state(folder, place)
     handlers, watch = RequestHandlers(state, Limits(rate=1e9, burst=1e9, first_step=0)), Stopwatch()
-    asked = requests.Count.model_validate(ASKED)
+    requests.check_body("count", ASKED)
     for name, owner, method in (
         ("who asks, and whether they may (accounts)", handlers, "admit"),
         ("who asks, and whether they may (accounts)", handlers, "granted"),
@@ -266,7 +266,7 @@ def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float
                     analyst,
                     handlers.granted(analyst, "people"),
                     "count",
-                    asked,
+                    ASKED,
                     BODY,
                     f"key-{number}",
                     None,
