@@ -21,7 +21,7 @@ $(READY): pyproject.toml constraints.txt
 demo: install ## A private tree of the nursery data with its guarantee; model, card and pictures in demo-out
 	@$(BIN)/privet demo
 
-test: install ## All tests but the slow ones; about seven minutes on two quiet cores
+test: install ## All tests but the slow ones; five minutes on two quiet cores
 	$(BIN)/python -m pytest -m 'not slow' -n auto --dist worksteal
 
 test-all: install ## All tests, also those with Spark, which is installed first (half a gigabyte)
