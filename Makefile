@@ -34,7 +34,7 @@ check: install ## Style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-audit: install ## Is every claimed epsilon true? One table for both neighbour relations; about six minutes on two cores
+audit: install ## Is every claimed epsilon true? One table for both neighbour relations; four minutes on two quiet cores
 	$(BIN)/privet audit --runs 2000 --jobs 2
 
 mutants: install ## Is every fault noticed that is put in on purpose? One by one, and the page of them
