@@ -93,6 +93,7 @@ def test_what_is_missed_is_in_the_table():
     assert "**missed** by tests/x" in page
 
 
+@pytest.mark.slow
 def test_a_fault_is_noticed_one_that_is_none_is_not_and_a_copy_is_left_as_it_was(tmp_path):
     copy = copied_to(tmp_path)
     outcome = copy.tried(QUICK)

@@ -41,6 +41,7 @@ def test_every_paper_has_a_command_that_explains_itself() -> None:
         assert all(option.help for option in command.params if option.name != "help")
 
 
+@pytest.mark.slow
 def test_one_figure_of_generated_data(papers: Run, tmp_path: Path) -> None:
     done = papers("rdt2009", "--figure", "10", "--quick", "--jobs", 1, "-o", tmp_path / "out")
     assert done.code == 0, done.err
