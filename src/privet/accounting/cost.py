@@ -75,18 +75,19 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
     return number
 
 
+_WRITTEN = re.compile(r"([0-9]{1,1000})(?:/([0-9]{1,1000}))?")
+
+
 def parse_fraction(text: object) -> Fraction:
     """Return the fraction that was written as text, of up to 1000 digits.
 
     Raises ValueError for anything else, such as "1e999999999".
     """
-    if (
-        not isinstance(text, str)
-        or not re.fullmatch(r"[0-9]{1,1000}(/[0-9]{1,1000})?", text)
-        or re.search(r"/0*$", text)
-    ):
+    match = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    denominator = 0 if match is None else int(match[2] or 1)
+    if match is None or denominator == 0:
         raise ValueError("this is no written fraction")
-    return Fraction(text)
+    return Fraction(int(match[1]), denominator)
 
 
 def is_infinite(epsilon: object) -> bool:

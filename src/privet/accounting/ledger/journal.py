@@ -19,7 +19,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -84,9 +84,15 @@ class JournalEntry:
     hash: str
     more: str = ""
 
+    @property
+    def columns(self) -> tuple[int | str, ...]:
+        """All parts of the line in the order in which they are stored."""
+        # not astuple, which copies each part deeply: a quarter of the time of a charge
+        return tuple(getattr(self, name) for name in _COLUMNS)
+
     def hashed(self, before: str) -> str:
         """Return the hash that this line must have after a line with the hash ``before``."""
-        *values, _, more = astuple(self)
+        *values, _, more = self.columns
         texts = [str(value) for value in ([*values, more] if more else values)]
         written = "".join(f"{len(text.encode())}:{text}," for text in texts)
         return hashlib.sha256(f"{before}{written}".encode()).hexdigest()
@@ -123,6 +129,9 @@ class JournalEntry:
             if self.epsilon
             else Budget(rho=parse_fraction(self.rho))
         )
+
+
+_COLUMNS = tuple(column.name for column in fields(JournalEntry))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -413,7 +412,7 @@ class SQLiteLedger:
     @staticmethod
     def _append(connection: sqlite3.Connection, line: JournalEntry) -> None:
         connection.execute(
-            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line)
+            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", line.columns
         )
         facts = facts_in(line.particulars)
         if facts is not None:  # those of the first line stay
