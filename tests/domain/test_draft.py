@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.domain import Attribute, Categorical, Numeric, Schema
+from privet.domain import Attribute, Boolean, Categorical, Date, Numeric, Schema
 from privet.domain.draft import FEW, MANY_VALUES, draft
 from privet.domain.encode.rows import find_problems
 from privet.errors import SchemaError
@@ -31,7 +31,12 @@ def drafted(*entries: object, dtype: object = None) -> Attribute:
         (["b", "a", "b"], Categorical(["a", "b"])),
         (["b", None, "a"], Categorical(["a", "b"], missing="?")),
         (["b", "?", "a"], Categorical(["?", "a", "b"])),
-        ([True, False], Categorical([False, True])),
+        ([True, False], Boolean()),
+        ([True, None], Boolean(missing="?")),
+        (["13.0", "7.0", "0.50"], Categorical([7, 13, "0.50"])),
+        (["01", "02"], Categorical(["01", "02"])),
+        (["2016-04-29T18:38:08Z", "2015-12-03"], Date("2015-01-01", "2016-12-31")),
+        ([pd.Timestamp("2016-04-29 18:38"), None], Date("2016-01-01", "2016-12-31", missing="?")),
         ([3, 1, 2], Categorical([1, 2, 3])),
         ([2.5, None, 1.0], Categorical([1.0, 2.5], missing="?")),
         (range(FEW), Categorical(range(FEW))),

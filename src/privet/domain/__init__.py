@@ -10,7 +10,16 @@
 - :mod:`~privet.domain.space`: a public set of labelled trees with a prior, to draw one from
 """
 
-from privet.domain.attributes import Attribute, Categorical, Numeric, text_of
+from privet.domain.attributes import Attribute, Boolean, Categorical, Date, Numeric, text_of
 from privet.domain.schema import Neighbours, Schema
 
-__all__ = ["Attribute", "Categorical", "Neighbours", "Numeric", "Schema", "text_of"]
+__all__ = [
+    "Attribute",
+    "Boolean",
+    "Categorical",
+    "Date",
+    "Neighbours",
+    "Numeric",
+    "Schema",
+    "text_of",
+]

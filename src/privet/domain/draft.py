@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.domain.attributes import Attribute, Categorical, Numeric, text_of
+from privet.domain.attributes import Attribute, Boolean, Categorical, Date, Numeric, text_of
+from privet.domain.attributes.listed import spelled_number
 from privet.domain.encode.columns import kind_of
+from privet.domain.encode.encoding import DatePart
+from privet.domain.encode.scalars import moment_of, parts_of
 from privet.domain.schema import Schema
 from privet.errors import SchemaError
 
@@ -52,8 +55,8 @@ def draft(sample: Any, target: str | None = None) -> Schema:
     for column in columns:
         if kind_of(sample[column]) is None:
             raise SchemaError(
-                f"column {column!r} holds neither text, numbers nor truth values; convert it, or "
-                "leave it out"
+                f"column {column!r} holds neither text, numbers, dates nor truth values; convert "
+                "it, or leave it out"
             )
     classes = _sorted_values(sample[name])
     if len(classes) < 2 or len(classes) > MANY_VALUES:
@@ -77,8 +80,13 @@ def _draft_attribute(column: Any) -> Attribute:
 
     known = column.dropna()
     missing = "?" if len(known) < len(column) else None
+    if kind_of(column) == "bool" or (len(known) and all(type(entry) is bool for entry in known)):
+        return Boolean(missing=missing)
+    if (years := _years_of(known)) is not None:
+        # whole years: no bound is somebody's date
+        return Date(f"{years[0]}-01-01", f"{years[1]}-12-31", missing=missing)
     numbers = pd.to_numeric(known[known.astype(str) != "?"], errors="coerce").astype(float)
-    all_numbers = len(numbers) and bool(np.isfinite(numbers).all()) and kind_of(column) != "bool"
+    all_numbers = len(numbers) and bool(np.isfinite(numbers).all())
     if all_numbers and numbers.nunique() > FEW:
         marked = missing or ("?" if len(numbers) < len(known) else None)
         low, high = (
@@ -96,11 +104,28 @@ def _draft_attribute(column: Any) -> Attribute:
     return Categorical(values, missing=missing)
 
 
+def _years_of(known: Any) -> tuple[int, int] | None:
+    """Return the first and the last year of a column of dates, or of text that spells dates."""
+    moments = np.array([moment_of(entry) for entry in known.unique()], dtype="datetime64[us]")
+    if not len(moments) or np.isnat(moments).any():
+        return None
+    years = parts_of(moments, DatePart("year"))
+    return int(years.min()), int(years.max())
+
+
 def _sorted_values(column: Any) -> list[Any]:
-    """Return the distinct values in the order of their kind and size."""
+    """Return the distinct values in the order of their kind and size.
+
+    A file of text spells numbers: they are listed as numbers, as other sources have them.
+    """
     plain = [
         value.item() if hasattr(value, "item") else value for value in column.dropna().unique()
     ]
+    spelled = {text: spelled_number(text) for text in plain if isinstance(text, str)}
+    if all(number is not None or text == "?" for text, number in spelled.items()):
+        # with decimals that it could do without, the text itself must be listed, too
+        numbers = {text: n for text, n in spelled.items() if text in (f"{n}", f"{n}.0")}
+        plain = [numbers.get(value, value) if isinstance(value, str) else value for value in plain]
     by_text = {
         text_of(value) if isinstance(value, str | bool | int | float) else repr(value): value
         for value in plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -16,13 +16,12 @@ from privet._atomic import write_atomically
 from privet._validate import check_boolean, check_integer, check_name
 from privet.domain.attributes import (
     MAX_VALUES,
+    TYPES,
     Attribute,
     Categorical,
-    Numeric,
     Value,
-    _is_writable_text,
     attribute_from_json,
-    attribute_to_json,
+    is_name,
 )
 from privet.errors import SchemaError
 
@@ -50,7 +49,8 @@ class Schema:
     Nothing in it may be learnt from the private rows: whoever writes a schema publishes it.
 
     Args:
-        attributes: name to :class:`Categorical` or :class:`Numeric`, in order.
+        attributes: name to :class:`Categorical`, :class:`Numeric`, :class:`Boolean` or
+            :class:`Date`, in order.
         target: the name of the class column.
         classes: the public list of classes.
         n_rows: the number of rows, if the owner declares it public. Without it learners pay for a
@@ -79,19 +79,25 @@ class Schema:
     def __post_init__(self) -> None:
         if not isinstance(self.attributes, Mapping) or not self.attributes:
             raise SchemaError(
-                "Schema: attributes must be a mapping from names to Categorical or Numeric, and "
-                "not empty"
+                f"Schema: attributes must be a mapping from names to {_join_types()}, and not empty"
             )
         for name, attribute in self.attributes.items():
             _check_name("attributes", name)
-            if not isinstance(attribute, Categorical | Numeric):
+            # the very types: a subclass could answer otherwise each time that it is asked
+            if type(attribute) not in TYPES.values():
                 raise SchemaError(
-                    f"Schema: attribute {name!r} must be Categorical or Numeric, got "
+                    f"Schema: attribute {name!r} must be {_join_types()}, got "
                     f"{type(attribute).__name__}"
                 )
         _check_name("target", self.target)
         if self.target in self.attributes:
             raise SchemaError(f"Schema: target {self.target!r} must not be an attribute too")
+        for name, attribute in self.attributes.items():
+            if attribute.column is not None and attribute.column in (self.target, self.person):
+                raise SchemaError(
+                    f"Schema: attribute {name!r} must not read column {attribute.column!r}, which "
+                    "is the target or says whose row it is"
+                )
         try:
             label = Categorical(self.classes, on_unknown="drop")
         except SchemaError as error:
@@ -159,6 +165,28 @@ class Schema:
         except ValueError:
             raise SchemaError(f"no attribute {name!r}; there are {', '.join(self.names)}") from None
 
+    def find_columns(self, present: Collection[str]) -> dict[str, str]:
+        """Return the column of each attribute in a table that has these columns.
+
+        It is the one that the attribute names. A table that does not have it may have the attribute
+        itself, as a synthetic table does.
+        """
+        return {
+            name: name
+            if attribute.column is None or (attribute.column not in present and name in present)
+            else attribute.column
+            for name, attribute in self.attributes.items()
+        }
+
+    def list_checks(self, present: Collection[str]) -> list[tuple[str, str, Attribute]]:
+        """Return the name, the column and the domain of each attribute and of the target.
+
+        For the owner's check of a table: a class that is not listed is a problem there.
+        """
+        columns = self.find_columns(present)
+        checks = [(name, columns[name], attribute) for name, attribute in self.attributes.items()]
+        return [*checks, (self.target, self.target, Categorical(self.classes))]
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the domain: attributes, target and classes, not the owner-side facts.
@@ -191,7 +219,7 @@ class Schema:
             "privet": "schema",
             "version": VERSION,
             "attributes": {
-                name: attribute_to_json(attribute) for name, attribute in self.attributes.items()
+                name: attribute.to_json() for name, attribute in self.attributes.items()
             },
             "target": self.target,
             "classes": list(self.classes),
@@ -275,17 +303,16 @@ class Schema:
 
 
 def _check_name(parameter: str, name: object) -> None:
-    if (
-        not isinstance(name, str)
-        or not name
-        or "\x00" in name
-        or len(name) > 200
-        or not _is_writable_text(name)
-    ):
+    if not is_name(name):
         raise SchemaError(
             f"Schema: {parameter}: a name must be text of 1 to 200 characters without NUL, got "
             f"{name!r}"
         )
+
+
+def _join_types() -> str:
+    *first, last = (kind.__name__ for kind in TYPES.values())
+    return f"{', '.join(first)} or {last}"
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

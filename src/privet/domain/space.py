@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any
 
 from privet._validate import check_integer, check_real
-from privet.domain.attributes import Numeric
 from privet.domain.cells import Split, check_split
 from privet.domain.schema import Schema
 from privet.errors import QuestionError
@@ -350,13 +349,12 @@ def grouped_splits(schema: Schema, name: str) -> list[Split]:
 
 
 def _is_ordered(schema: Schema, name: str) -> bool:
-    return isinstance(schema.attributes[name], Numeric)
+    return schema.attributes[name].ordered
 
 
 def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
     attribute = schema.attributes[name]
-    missing = int(attribute.missing is not None)
-    return attribute.size - missing, missing
+    return attribute.bins, attribute.size - attribute.bins
 
 
 def _drop_duplicate_splits(splits: Iterable[Split]) -> list[Split]:

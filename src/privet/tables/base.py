@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from privet._types import Tables, WeightedRows
 from privet.domain import Schema
-from privet.domain.encode.values import What
+from privet.domain.attributes.base import What
 from privet.domain.questions import Question
 from privet.errors import TableError
 

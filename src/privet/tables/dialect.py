@@ -1,23 +1,23 @@
-"""Encode column values in SQL, with every name quoted and every value bound.
+"""Encode rows in SQL: one encoder for every engine, with every name quoted and every value bound.
 
-The statements are built from a schema, never from text of an analyst. Parameters are named
-``$name``.
+An attribute says which scalar it reads from a kind of column and which code each scalar has
+(:mod:`privet.domain.encode.encoding`). A :class:`Dialect` says how its engine reads scalars and
+looks them up. Statements are built from a schema, never from text of an analyst. Nothing in a row
+may raise an error in an engine, as its message could quote the row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from privet.domain import Schema
-from privet.domain.attributes import Attribute, Categorical, Numeric, ValueKind
-from privet.domain.encode.values import What
+from privet.domain import Attribute, Schema
+from privet.domain.attributes.base import PROBLEMS, What
+from privet.domain.encode.encoding import DatePart, Encoding, Scalar, ValueKind
 from privet.domain.questions import Question
 from privet.errors import ParameterError
-
-#: Values that are searched one after the other; more are joined.
-MAX_SEARCHED = 32
 
 
 def quote_identifier(name: str) -> str:
@@ -27,174 +27,314 @@ def quote_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-@dataclass
-class Statement:
-    """Pieces of one statement with its bound values."""
+@dataclass(frozen=True)
+class ColumnSQL:
+    """A column of a table in a statement: its SQL, and its type as the engine calls it."""
 
-    parameters: dict[str, Any] = field(default_factory=dict)
-    tables: list[str] = field(default_factory=list)
-    joins: list[str] = field(default_factory=list)
+    sql: str
+    type: str
 
-    def bind(self, name: str, value: Any) -> str:
+
+class Dialect(ABC):
+    """The SQL of one engine, and the values that one statement binds."""
+
+    def __init__(self) -> None:
+        #: Small tables for the WITH clause, and how they are joined to the rows.
+        self.tables: list[str] = []
+        self.joins: list[str] = []
+
+    # -- what an engine says -----------------------------------------------------------------------
+
+    @staticmethod
+    @abstractmethod
+    def kind_of(sql_type: str) -> ValueKind | None:
+        """Return what a column of this type holds; None where no attribute can match."""
+
+    @staticmethod
+    @abstractmethod
+    def is_fraction(sql_type: str) -> bool:
+        """Return whether a column of this type is of floating point."""
+
+    @abstractmethod
+    def bind(self, value: Any, sql_type: str) -> str:
         """Bind a value, and return the text that stands for it."""
-        self.parameters[name] = value
-        return f"${name}"
 
+    @abstractmethod
+    def read_text(self, column: ColumnSQL) -> str:
+        """Return a column as text that is compared bytewise, whatever its collation."""
 
-def code_expression(
-    statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
-) -> str:
-    """Return the code of a column's value, as :mod:`privet.domain.encode.rows` would give it.
+    @abstractmethod
+    def read_integer(self, column: ColumnSQL) -> str:
+        """Return a column of integers as integers that hold all of them."""
 
-    ``name`` is unique in the statement.
-    """
-    if isinstance(attribute, Numeric):
-        return _numeric_code_expression(
-            statement, attribute, f"t.{quote_identifier(column)}", kind, name
-        )
-    return _categorical_code_expression(statement, attribute, column, kind, name)
+    @abstractmethod
+    def read_number(self, column: ColumnSQL) -> str:
+        """Return a column as numbers of floating point, null where text is no number."""
 
+    @abstractmethod
+    def read_moment(self, column: ColumnSQL) -> str:
+        """Return a column of dates, timestamps or ISO text as a moment in UTC.
 
-def place_expression(
-    statement: Statement, lookup: Mapping[Any, int], column: str, kind: ValueKind, name: str
-) -> str:
-    """Return the place (from 1) of a column's value among those that are looked up; null where it
-    is none of them.
-    """
-    listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_sql_type_of(kind)}[])"
-    return f"list_position({listed}, {_comparable_expression(column, kind)})"
+        It is null where there is none, and what :meth:`field` takes.
+        """
 
+    @abstractmethod
+    def field(self, moment: str, name: str) -> str:
+        """Return an integer of a moment: ``date`` (days from 1970-01-01), ``year``, ``month``,
+        ``day``, ``weekday`` (1 is Monday) or ``hour``.
+        """
 
-def _comparable_expression(column: str, kind: ValueKind) -> str:
-    """Return a column's value to be compared.
+    @abstractmethod
+    def is_nan(self, number: str) -> str:
+        """Return whether a number is NaN."""
 
-    A collation would let one row match two values, and count twice.
-    """
-    return f"CAST(t.{quote_identifier(column)} AS {_sql_type_of(kind)})" + (
-        ' COLLATE "binary"' if kind == "text" else ""
-    )
+    @abstractmethod
+    def find_listed(self, value: str, encoding: Encoding, name: str) -> str:
+        """Return the code of a text or number that is listed; null where it is not.
 
+        ``name`` is unique in the statement.
+        """
 
-def _sql_type_of(kind: ValueKind) -> str:
-    return "VARCHAR" if kind == "text" else "DOUBLE"
+    @abstractmethod
+    def find_range(self, number: str, encoding: Encoding, name: str) -> str:
+        """Return the code of the range that a number lies in, which is neither null nor NaN."""
 
+    # -- what all engines share --------------------------------------------------------------------
 
-def _categorical_code_expression(
-    statement: Statement, attribute: Categorical, column: str, kind: ValueKind, name: str
-) -> str:
-    lookup, value = attribute.lookup(kind), f"t.{quote_identifier(column)}"
-    if kind == "bool":
-        yes, no = (lookup.get(truth, attribute.unknown_code) for truth in (True, False))
+    def encoding_of(self, attribute: Attribute, column: ColumnSQL) -> Encoding:
+        """Return how a column is encoded."""
+        encoding = attribute.encoding(self._kind(column))
+        assert encoding is not None  # the structure of the table was checked
+        return encoding
+
+    def diagnosis_of(self, attribute: Attribute, column: ColumnSQL) -> Encoding:
+        """Return how a column is checked."""
+        diagnosis = attribute.diagnosis(self._kind(column))
+        assert diagnosis is not None
+        return diagnosis
+
+    def _kind(self, column: ColumnSQL) -> ValueKind:
+        kind = self.kind_of(column.type)
+        assert kind is not None
+        return kind
+
+    def read(self, column: ColumnSQL, scalar: Scalar) -> str:
+        """Return the scalar of a column's entry; null where there is none."""
+        if isinstance(scalar, DatePart):
+            return self._read_part(column, scalar)
+        if scalar == "text":
+            return self.read_text(column)
+        if scalar == "integer":
+            return self.read_integer(column)
+        return self.read_number(column) if scalar == "number" else column.sql
+
+    def _read_part(self, column: ColumnSQL, part: DatePart) -> str:
+        number = self.part_of(self.read_moment(column), part)
+        if part.takes_numbers and self._kind(column) == "text":
+            return f"coalesce({number}, {self.read_number(column)})"
+        return number
+
+    def part_of(self, moment: str, part: DatePart) -> str:
+        """Return one part of a moment, as :func:`privet.domain.encode.scalars.parts_of` does."""
+        if part.at is None:
+            return self.field(moment, part.part)
+        year, month, day = (self.field(moment, name) for name in ("year", "month", "day"))
+        birthday = 100 * part.at.month + part.at.day
+        comes = f"CASE WHEN 100 * {month} + {day} > {birthday} THEN 1 ELSE 0 END"
+        return f"({part.at.year} - {year} - {comes})"
+
+    def code(
+        self, column: ColumnSQL, encoding: Encoding, name: str, value: str | None = None
+    ) -> str:
+        """Return the code of a column's entry, as :mod:`privet.domain.encode.rows` gives it.
+
+        ``name`` is unique in the statement; ``value`` is the scalar where it was selected before.
+        """
+        value = self.read(column, encoding.reads) if value is None else value
+        if encoding.listed is None:
+            return self.range_code(column, encoding, name, value)
+        if encoding.reads == "truth":
+            yes, no = (encoding.listed.get(truth, encoding.unknown) for truth in (True, False))
+            return (
+                f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} ELSE {encoding.missing} "
+                "END"
+            )
+        found = f"coalesce({self.find_listed(value, encoding, name)}, {encoding.unknown})"
+        if encoding.missing == encoding.unknown:
+            return found
+        missing = f"{column.sql} IS NULL"
+        if encoding.reads == "number":
+            missing = f"{value} IS NULL OR {self.is_nan(value)}"
+        return f"CASE WHEN {missing} THEN {encoding.missing} ELSE {found} END"
+
+    def range_code(self, column: ColumnSQL, encoding: Encoding, name: str, value: str) -> str:
+        """Return the code of a number that is read from a column."""
+        null = ""
+        if encoding.missing != encoding.unreadable:
+            null = f"WHEN {column.sql} IS NULL THEN {encoding.missing} "
         return (
-            f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} ELSE "
-            f"{attribute.missing_code} END"
+            f"CASE {null}WHEN {value} IS NULL OR {self.is_nan(value)} THEN {encoding.unreadable} "
+            f"ELSE {self.find_range(value, encoding, name)} END"
         )
-    codes = f"CAST({statement.bind(f'{name}_codes', list(lookup.values()))} AS INTEGER[])"
-    if len(lookup) <= MAX_SEARCHED:
-        code = f"{codes}[{place_expression(statement, lookup, column, kind, name)}]"
-    else:
-        listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_sql_type_of(kind)}[])"
-        statement.tables.append(
-            f"{name} AS (SELECT unnest({listed}) AS value, unnest({codes}) AS code)"
-        )
-        statement.joins.append(
-            f"LEFT JOIN {name} ON {_comparable_expression(column, kind)} = {name}.value"
-        )
-        code = f"{name}.code"
-    if attribute.missing_code == attribute.unknown_code:
-        return f"coalesce({code}, {attribute.unknown_code})"
-    is_null = (
-        f"{value} IS NULL"
-        if kind == "text"
-        else f"{value} IS NULL OR isnan(CAST({value} AS DOUBLE))"
-    )
-    return (
-        f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({code}, "
-        f"{attribute.unknown_code}) END"
-    )
+
+    def with_clause(self) -> str:
+        """Return the WITH clause of the statement, or nothing."""
+        return f"WITH {', '.join(self.tables)} " if self.tables else ""
 
 
-def text_number(column: str) -> str:
-    """Return a text column as numbers; null where it spells none.
+def search_ranges(value: str, points: Sequence[str], codes: Sequence[int]) -> str:
+    """Return nested CASE expressions that search sorted points by halves.
 
-    DuckDB alone would take 1_000 for one.
+    The result is ``codes[k]`` for the k points that are not above the value.
     """
-    return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
-
-
-def number_of(column: str, kind: ValueKind) -> str:
-    """Return a column as numbers."""
-    if kind == "text":
-        return text_number(column)
-    return (
-        f"CAST(CAST({column} AS INTEGER) AS DOUBLE)"
-        if kind == "bool"
-        else f"CAST({column} AS DOUBLE)"
-    )
-
-
-def _numeric_code_expression(
-    statement: Statement, attribute: Numeric, column: str, kind: ValueKind, name: str
-) -> str:
-    number = number_of(column, kind)
-    cuts = [
-        statement.bind(f"{name}_{i}", edge) for i, edge in enumerate(attribute.cuts[1:-1], start=1)
-    ]
 
     def search(low: int, high: int) -> str:
-        """The bin of a number that is known to lie in the bins low to high."""
         if low == high:
-            return str(low)
+            return str(codes[low])
         middle = (low + high + 1) // 2
         return (
-            f"CASE WHEN {number} < {cuts[middle - 1]} THEN {search(low, middle - 1)} ELSE "
+            f"CASE WHEN {value} < {points[middle - 1]} THEN {search(low, middle - 1)} ELSE "
             f"{search(middle, high)} END"
         )
 
-    inside = search(0, attribute.bins - 1)
-    if attribute.on_unknown == "drop":
-        low, high = (
-            statement.bind(f"{name}_low", attribute.low),
-            statement.bind(f"{name}_high", attribute.high),
-        )
-        inside = (
-            f"CASE WHEN {number} < {low} OR {number} > {high} THEN {attribute.unknown_code} ELSE "
-            f"{inside} END"
-        )
+    return search(0, len(points))
+
+
+def columns_of(
+    schema: Schema, types: Mapping[str, str], prefix: str = "t."
+) -> list[tuple[str, ColumnSQL, Attribute]]:
+    """Return the alias, the column and the domain of each attribute (c0, c1, ...), and of the
+    class (y).
+    """
+    places = schema.find_columns(types)
+    listed: list[tuple[str, str, Attribute]] = [
+        (f"c{a}", places[name], attribute)
+        for a, (name, attribute) in enumerate(schema.attributes.items())
+    ]
+    listed.append(("y", schema.target, schema.label))
+    return [
+        (alias, ColumnSQL(prefix + quote_identifier(column), types[column]), attribute)
+        for alias, column, attribute in listed
+    ]
+
+
+def select_encoded(
+    dialect: Dialect,
+    relation: str,
+    types: Mapping[str, str],
+    schema: Schema,
+    *,
+    person: str | None = None,
+    others: Iterable[str] = (),
+    fence: str = "",
+) -> str:
+    """Return a SELECT of the code columns c0, c1, ... and the class y, of the rows that count.
+
+    The WITH clause of the dialect stands before it.
+
+    Args:
+        dialect: the engine's.
+        relation: what is selected from, as quoted SQL.
+        types: the type of each column.
+        schema: what is encoded.
+        person: SQL that tells people apart, where the schema names them: so many rows of each are
+            kept, in the order of their codes.
+        others: more columns to select.
+        fence: what keeps the engine from computing codes several times.
+    """
+    selected, conditions = [], []
+    for alias, column, attribute in columns_of(schema, types):
+        code = dialect.code(column, dialect.encoding_of(attribute, column), f"d_{alias}")
+        selected.append(f"{code} AS {alias}")
+        if attribute.size in (attribute.unknown_code, attribute.missing_code):
+            conditions.append(f"{alias} < {attribute.size}")
+    if person is not None:
+        selected.append(f"{person} AS person")
+        conditions.append("person IS NOT NULL")
+    inner = " ".join(
+        [f"SELECT {', '.join([*selected, *others])} FROM {relation} AS t", *dialect.joins, fence]
+    )
+    # One condition, of which a planner assumes that half of the rows pass: of many it would assume
+    # that none does.
+    kept = f"CASE WHEN {' AND '.join(conditions) or '1 = 1'} THEN 1 ELSE 0 END = 1"
+    rows = f"({inner}) AS e WHERE {kept}"
+    if person is None:
+        return f"SELECT * FROM {rows}"
+    order = ", ".join(alias for alias, _, _ in columns_of(schema, types))
+    turn = f"row_number() OVER (PARTITION BY person ORDER BY {order}) AS turn"
     return (
-        f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {attribute.missing_code} ELSE "
-        f"{inside} END"
+        f"SELECT * FROM (SELECT *, {turn} FROM {rows}) AS p WHERE turn <= "
+        f"{int(schema.rows_per_person)}"
     )
 
 
-def code_type(attribute: Attribute) -> str:
-    """Return the SQL type of an attribute's codes."""
-    return {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}[attribute.dtype.itemsize]
+def select_problems(
+    dialect: Dialect,
+    relation: str,
+    types: Mapping[str, str],
+    schema: Schema,
+    broken: Iterable[str],
+) -> tuple[str, list[tuple[str, What]]]:
+    """Return a statement that tells which problems a table has, and the problem of each column.
+
+    A column of the answer is 1 where some row has the problem; null for a table without rows.
+    ``broken`` columns are left out, as they cannot be read.
+    """
+    skipped, selected, told = set(broken), [], list[tuple[str, What]]()
+    tests: list[str] = []
+    for i, (_, name, attribute) in enumerate(schema.list_checks(types)):
+        if name in skipped:
+            continue
+        column = ColumnSQL(f"t.{quote_identifier(name)}", types[name])
+        diagnosis = dialect.diagnosis_of(attribute, column)
+        selected.append(f"{dialect.code(column, diagnosis, f'd_p{i}')} AS p{i}")
+        for number in possible_problems(diagnosis):
+            what = PROBLEMS[number]
+            assert what is not None
+            told.append((name, what))
+            tests.append(f"max(CASE WHEN p{i} = {number} THEN 1 ELSE 0 END)")
+    if not tests:
+        return "", []
+    inner = " ".join([f"SELECT {', '.join(selected)} FROM {relation} AS t", *dialect.joins])
+    return f"{dialect.with_clause()}SELECT {', '.join(tests)} FROM ({inner}) AS q", told
 
 
-def make_with_clause(tables: list[str]) -> str:
-    """Return the WITH clause of a statement."""
-    return f"WITH {', '.join(tables)} " if tables else ""
+def possible_problems(diagnosis: Encoding) -> list[int]:
+    """Return the numbers of the problems that a column can have."""
+    codes = {diagnosis.unknown, diagnosis.missing, diagnosis.unreadable}
+    return sorted(codes - {0})
+
+
+def found_problems(
+    told: Sequence[tuple[str, What]], answer: Sequence[Any]
+) -> list[tuple[str, What]]:
+    """Return the problems that a table has, from the answer to :func:`select_problems`."""
+    found = [problem for problem, there in zip(told, answer, strict=True) if there]
+    return list(dict.fromkeys(found))
 
 
 def structure_problems(
-    schema: Schema, kinds: Mapping[str, ValueKind | None], fractions: Container[str]
+    schema: Schema, types: Mapping[str, str], dialect: type[Dialect]
 ) -> list[tuple[str, What]]:
-    """Return the columns that are absent or cannot match.
-
-    Judged by what the columns of a table hold; ``fractions`` are those of floating point.
-    """
-    person = [] if schema.person is None else [schema.person]
+    """Return the columns that are absent or cannot match, judged by their types."""
     problems: list[tuple[str, What]] = []
-    for column in (*schema.names, schema.target, *person):
-        if column not in kinds:
+    places = schema.find_columns(types)
+    needed: list[tuple[str, Attribute]] = [
+        (places[name], attribute) for name, attribute in schema.attributes.items()
+    ]
+    for column, attribute in [*needed, (schema.target, schema.label)]:
+        kind = dialect.kind_of(types[column]) if column in types else None
+        if column not in types:
             problems.append((column, "absent"))
-        elif column == schema.person:
-            if column in fractions:  # two large identifiers may have become one
-                problems.append((column, "identity"))
-        elif kinds[column] is None:
+        elif kind is None or attribute.encoding(kind) is None:
             problems.append((column, "dtype"))
-    return problems
+    if schema.person is not None:
+        if schema.person not in types:
+            problems.append((schema.person, "absent"))
+        elif dialect.is_fraction(types[schema.person]):
+            # two large identifiers may have become one
+            problems.append((schema.person, "identity"))
+    return list(dict.fromkeys(problems))
 
 
 def used_codes(question: Question) -> list[str]:

@@ -16,8 +16,8 @@ import numpy as np
 
 from privet._types import Ints
 from privet.errors import ParameterError, TableError
-from privet.tables.dialect import quote_identifier, text_number
-from privet.tables.duckdb.codes import duckdb_kind_of, execute
+from privet.tables.dialect import ColumnSQL, quote_identifier
+from privet.tables.duckdb.codes import DuckDBDialect, duckdb_kind_of, execute
 from privet.tables.duckdb.table import DuckDBTable
 from privet.tables.open import open_table
 from privet.tables.postgres.codes import number_expression
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import duckdb
 
 
+#: The number that the text of the counted column spells.
+_SPELLED = DuckDBDialect().read_number(ColumnSQL("s", "VARCHAR"))
 # q0, q1, ..., the value s, and its rows n; never a table of the owner's
 _COUNTED = '"temp"."main"."privet_counted"'
 # the same with the number of the class and of the value
@@ -114,19 +116,17 @@ def equivalence_classes(
     kind = (duckdb_kind_of if isinstance(table, DuckDBTable) else kind_on_server)(
         table.columns[sensitive]
     )
-    if ordered and kind not in ("number", "text"):
+    if ordered and kind not in ("integer", "number", "text"):
         raise ParameterError(
             f"ordered is for numbers, or text that spells numbers; column {sensitive!r} is "
             f"{table.columns[sensitive]}"
         )
-    by_size = kind == "number" if ordered is None else ordered
+    by_size = kind in ("integer", "number") if ordered is None else ordered
     with _counted(table, [*quasi, sensitive]) as cursor:
         if by_size and kind == "text":
             _check_numbers(cursor, table.name, sensitive)
         as_text = kind == "text" or isinstance(table, PostgresTable)
-        _number_all(
-            cursor, table.name, len(quasi), text_number("s") if by_size and as_text else "s"
-        )
+        _number_all(cursor, table.name, len(quasi), _SPELLED if by_size and as_text else "s")
         yield EquivalenceClasses(table.name, tuple(quasi), sensitive, by_size, cursor)
 
 
@@ -240,10 +240,7 @@ def _number_all(cursor: duckdb.DuckDBPyConnection, name: str, n_quasi: int, valu
 
 
 def _check_numbers(cursor: duckdb.DuckDBPyConnection, name: str, sensitive: str) -> None:
-    sql = (
-        f"SELECT coalesce(bool_or(s IS NOT NULL AND {text_number('s')} IS NULL), false) FROM "
-        f"{_COUNTED}"
-    )
+    sql = f"SELECT coalesce(bool_or(s IS NOT NULL AND {_SPELLED} IS NULL), false) FROM {_COUNTED}"
     if execute(cursor, sql, {}, name).fetchone() != (False,):
         raise ParameterError(
             f"ordered is for numbers, or text that spells numbers; column {sensitive!r} of {name} "
@@ -267,7 +264,7 @@ def _text_expression(column: str, sql_type: str) -> str:
     """Return a column of a server as text, such that equal values have equal texts."""
     value = f"t.{quote_identifier(column)}"
     if sql_type == "numeric":
-        value = f"({number_expression(column, sql_type)})"
-    if kind_on_server(sql_type) == "number":  # zero has a sign in some types
+        value = f"({number_expression(ColumnSQL(value, sql_type))})"
+    if kind_on_server(sql_type) in ("integer", "number"):  # zero has a sign in some types
         return f"CASE WHEN {value} = 0 THEN '0' ELSE {value}::text END"
     return f'{value}::text COLLATE "C"'

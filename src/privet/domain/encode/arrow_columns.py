@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from privet.domain.encode.columns import Column, Distinct, Finder, MaskedNumbers
-from privet.domain.encode.values import NO_VALUE, plain_value_of
+from privet.domain.encode.scalars import NO_VALUE, Moments
+from privet.domain.encode.values import plain_value_of
 
 
 class ArrowColumn(Column):
@@ -25,11 +26,12 @@ class ArrowColumn(Column):
                 type=column.type.value_type,
             )
         self._column, self._type = column, column.type
-        self.dtype = (
-            _pandas_type(self._type)
-            if dtype is None or pa.types.is_dictionary(self._type)
-            else dtype
-        )
+        if _is_moment_type(self._type):
+            self.dtype = np.dtype("datetime64[us]")
+        elif dtype is None or pa.types.is_dictionary(self._type):
+            self.dtype = _pandas_type(self._type)
+        else:
+            self.dtype = dtype
         self._dictionary: tuple[Any, list[Any]] = pa.array([]), []
 
     def __len__(self) -> int:
@@ -65,6 +67,15 @@ class ArrowColumn(Column):
         return block.fill_null(False if pa.types.is_boolean(self._type) else 0).to_numpy(
             zero_copy_only=False
         ), _nulls(block)
+
+    def moments(self, low: int, high: int) -> Moments | None:
+        if not _is_moment_type(self._type):
+            return None
+        block = self._block(low, high)
+        # the clock of UTC, whatever time zone the type names
+        naive = pa.timestamp("us") if pa.types.is_timestamp(self._type) else pa.date32()
+        block = block.cast(naive, safe=False)
+        return np.asarray(block.to_numpy(zero_copy_only=False)).astype("datetime64[us]")
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
         if not _is_text_type(self._type):
@@ -157,6 +168,10 @@ def _is_number_type(kind: Any) -> bool:
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     )
+
+
+def _is_moment_type(kind: Any) -> bool:
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def _may_match(kind: Any) -> bool:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from privet.domain.attributes import ValueKind
-from privet.domain.encode.values import What, plain_value_of
+from privet.domain.attributes.base import What
+from privet.domain.encode.encoding import ValueKind
+from privet.domain.encode.scalars import Moments
+from privet.domain.encode.values import plain_value_of
 from privet.domain.schema import Schema
 from privet.errors import ParameterError
 
@@ -41,6 +44,12 @@ class Column(ABC):
 
     def numbers(self, low: int, high: int) -> MaskedNumbers | None:  # noqa: ARG002
         """Return these rows if the column is stored as plain numbers; None if it is not."""
+        return None
+
+    def moments(self, low: int, high: int) -> Moments | None:  # noqa: ARG002
+        """Return these rows, in UTC, if the column is stored as dates or timestamps; None if it is
+        not. NaT is null.
+        """
         return None
 
     def finder(self, texts: Sequence[str]) -> Finder | None:  # noqa: ARG002
@@ -86,6 +95,15 @@ class ArrayColumn(Column):
         return np.ma.getdata(block), np.ma.getmaskarray(block) if isinstance(
             block, np.ma.MaskedArray
         ) else None
+
+    def moments(self, low: int, high: int) -> Moments | None:
+        if self.dtype.kind != "M" or np.datetime_data(self.dtype)[0] == "generic":
+            return None
+        block = self._entries[low:high]
+        moments = np.ma.getdata(block).astype("datetime64[us]")
+        if isinstance(block, np.ma.MaskedArray):
+            moments[np.ma.getmaskarray(block)] = np.datetime64("NaT")
+        return moments
 
     def series(self, low: int, high: int) -> Any:
         import pandas as pd
@@ -166,27 +184,45 @@ class Columns:
 
     def structure(self) -> Iterator[tuple[str, What]]:
         """Return the columns that are absent or of a type that cannot match. Looks at no entry."""
-        present = self._present_names()
-        needed = list(self._schema.names)
+        present = self.names()
+        needed = dict(self._column_names)
         if self._with_target:
-            needed += [self._schema.target] if self._y is None else []
-            needed += [] if self._schema.person is None else [self._schema.person]
-        for name in needed:
-            if name not in present:
-                yield name, "absent"
-            elif present.count(name) > 1:
-                raise ParameterError(f"column {name!r} stands more than once in the table")
+            if self._y is None:
+                needed[self._schema.target] = self._schema.target
+            if self._schema.person is not None:
+                needed[self._schema.person] = self._schema.person
+        for name, column in needed.items():
+            if column not in present:
+                yield column, "absent"
+            elif present.count(column) > 1:
+                raise ParameterError(f"column {column!r} stands more than once in the table")
             elif name == self._schema.person:
-                if kind_of(self[name]) == "number" and not _is_integer_column(self[name]):
-                    yield name, "identity"
-            elif kind_of(self[name]) is None:
-                yield name, "dtype"
-        if self._with_target and self._y is not None and kind_of(self[self._schema.target]) is None:
+                if kind_of(self[name]) == "number":
+                    yield column, "identity"
+            elif not self._can_match(name):
+                yield column, "dtype"
+        if self._with_target and self._y is not None and not self._can_match(self._schema.target):
             yield self._schema.target, "dtype"
         if len({len(column) for column in self._cache.values()}) > 1:
             raise ParameterError("all columns, and y, must have the same length")
 
-    def _present_names(self) -> list[str]:
+    def absent(self) -> set[str]:
+        """Return the attributes whose column the table does not have."""
+        present = set(self.names())
+        return {name for name, column in self._column_names.items() if column not in present}
+
+    def _can_match(self, name: str) -> bool:
+        target = name == self._schema.target
+        attribute = self._schema.label if target else self._schema.attributes[name]
+        kind = kind_of(self[name])
+        return kind is not None and attribute.encoding(kind) is not None
+
+    @cached_property
+    def _column_names(self) -> dict[str, str]:
+        return self._schema.find_columns(self.names())
+
+    def names(self) -> list[str]:
+        """Return the names of the columns, as often as they stand there."""
         table: Any = self._table
         if self._library == "pyarrow":
             return list(table.column_names)
@@ -200,14 +236,14 @@ class Columns:
                 if isinstance(column, np.ndarray) and column.ndim == 2 and column.shape[1] == 1:
                     column = column[:, 0]  # a column vector of labels
             else:
-                column = table[name]
+                column = table[self._column_names.get(name, name)]
             self._cache[name] = _make_column(name, column)
         return self._cache[name]
 
 
 def kind_of(column: Any) -> ValueKind | None:
     """Return what a column or a Series holds by its type; an object column is text until its
-    entries say otherwise. None: cannot match.
+    entries say otherwise. None: no attribute can match.
     """
     import pandas as pd
 
@@ -218,8 +254,12 @@ def kind_of(column: Any) -> ValueKind | None:
         return "bool"
     if pd.api.types.is_complex_dtype(dtype):
         return None
+    if pd.api.types.is_integer_dtype(dtype):
+        return "integer"
     if pd.api.types.is_numeric_dtype(dtype):
         return "number"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "date"
     if pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype):
         return "text"
     return None
@@ -227,12 +267,6 @@ def kind_of(column: Any) -> ValueKind | None:
 
 def _library_of(value: object) -> str:
     return type(value).__module__.partition(".")[0]
-
-
-def _is_integer_column(column: Any) -> bool:
-    import pandas as pd
-
-    return bool(pd.api.types.is_integer_dtype(column.dtype))
 
 
 def _make_column(name: str, column: Any) -> Column:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from privet.domain.encode.columns import ArrayColumn, Column, Distinct, MaskedNumbers
+from privet.domain.encode.scalars import Moments
 from privet.domain.encode.values import plain_value_of
 
 _MASKED = (
@@ -38,6 +39,8 @@ def pandas_column(series: Any) -> Column:
         from privet.domain.encode.arrow_columns import ArrowColumn
 
         return ArrowColumn(series.array.__arrow_array__(), dtype)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return ZonedColumn(series)
     return MaskedColumn(series) if isinstance(dtype, _MASKED) else PandasColumn(series)
 
 
@@ -55,6 +58,13 @@ class PandasColumn(Column):
     def series(self, low: int, high: int) -> Any:
         block = self._series.iloc[low:high]
         return block.sparse.to_dense() if self._sparse else block
+
+
+class ZonedColumn(PandasColumn):
+    """Timestamps with a time zone."""
+
+    def moments(self, low: int, high: int) -> Moments:
+        return np.asarray(self._series.iloc[low:high].to_numpy(dtype="datetime64[us]"))
 
 
 class MaskedColumn(PandasColumn):

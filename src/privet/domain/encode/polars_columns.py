@@ -19,6 +19,7 @@ from privet.domain.encode.columns import (
     distinct_objects,
     object_array,
 )
+from privet.domain.encode.scalars import Moments
 from privet.errors import ParameterError
 
 _NUMBERS = (
@@ -34,6 +35,7 @@ _NUMBERS = (
     pl.Float64,
     pl.Boolean,
 )
+_NAT = np.iinfo(np.int64).min  # how NumPy stores that there is no moment
 
 
 class PolarsColumn(Column):
@@ -90,6 +92,19 @@ class PolarsColumn(Column):
         block = self._column.slice(low, high - low)
         nulls = block.is_null().to_numpy() if block.null_count() else None
         return _fill_nulls(block, False if block.dtype == pl.Boolean else 0), nulls
+
+    def moments(self, low: int, high: int) -> Moments | None:
+        if not isinstance(self._column.dtype, pl.Date | pl.Datetime):
+            return None
+        block = self._column.slice(low, high - low)
+        # the clock of UTC, whatever time zone the type names
+        return (
+            np.asarray(block.to_physical().cast(pl.Int64).fill_null(_NAT).to_numpy())
+            .view(
+                f"datetime64[{'D' if isinstance(block.dtype, pl.Date) else block.dtype.time_unit}]"
+            )
+            .astype("datetime64[us]")
+        )
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
         if not isinstance(self._column.dtype, pl.String):

@@ -16,16 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._types import Codes
-from privet.domain.attributes import Attribute, Categorical
+from privet.domain.attributes import Attribute
+from privet.domain.attributes.base import PROBLEMS, What
 from privet.domain.encode import steps
-from privet.domain.encode.columns import Column, Columns
+from privet.domain.encode.columns import Column, Columns, kind_of
+from privet.domain.encode.encoding import DatePart, Encodings
+from privet.domain.encode.scalars import parts_of
 from privet.domain.encode.steps import for_each_block, take
 from privet.domain.encode.values import (
-    What,
     codes_of_plain,
     identity_of,
-    match,
-    number_of,
     plain_value_of,
     raise_if_any,
 )
@@ -83,9 +83,13 @@ def encode(
     """
     columns = Columns(schema, table, y, with_target=target)
     problems = list(columns.structure())
-    absent = {name for name, what in problems if what == "absent" and name in schema.attributes}
-    if partial and absent != set(schema.attributes):
-        problems = [problem for problem in problems if problem[0] not in absent]
+    absent = columns.absent() if partial else set()
+    if absent and absent != set(schema.attributes):
+        problems = [
+            (column, what)
+            for column, what in problems
+            if what != "absent" or column in (schema.target, schema.person)
+        ]
     raise_if_any(problems)
     present = {name: columns[name] for name in schema.names if name not in absent}
     n_rows = max(map(len, present.values()))
@@ -95,12 +99,12 @@ def encode(
     work: list[tuple[ColumnCodes, Codes]] = []
     for (name, attribute), line in zip(schema.attributes.items(), codes, strict=True):
         if name in present:
-            work.append((ColumnCodes(attribute, present[name]), line))
+            work.append((ColumnCodes(attribute.encoding, present[name]), line))
         else:
             line[:] = attribute.size
     classes = np.empty(n_rows, dtype=schema.label.dtype) if target else None
     if classes is not None:
-        work.append((ColumnCodes(schema.label, columns[schema.target]), classes))
+        work.append((ColumnCodes(schema.label.encoding, columns[schema.target]), classes))
 
     def write(low: int, high: int) -> None:
         for column, line in work:
@@ -134,7 +138,8 @@ def _codes_of_entries(attribute: Attribute, column: Sequence[Any]) -> Codes:
         for entry in column
     ]
     # position -1 is the last entry, null
-    return codes_of_plain(attribute, [plain_value_of(entry) for _, entry in known])[positions]
+    codes = codes_of_plain(attribute.encoding, [plain_value_of(entry) for _, entry in known])
+    return codes[positions].astype(attribute.dtype)
 
 
 def check_structure(schema: Schema, table: object, y: object = None) -> None:
@@ -149,49 +154,24 @@ def find_problems(schema: Schema, table: object, y: object = None) -> list[tuple
     """
     columns = Columns(schema, table, y, with_target=True)
     problems = list(columns.structure())
-    broken = {name for name, _ in problems}
-    attributes: dict[str, Attribute] = {
-        **schema.attributes,
-        schema.target: Categorical(schema.classes),
-    }
-    for name, attribute in attributes.items():
-        if name not in broken:
-            problems += [(name, what) for what in _find_column_problems(attribute, columns[name])]
-    return problems
+    broken = {column for column, _ in problems}
+    for name, column, attribute in schema.list_checks(columns.names()):
+        if column not in broken:
+            problems += [(column, what) for what in _find_column_problems(attribute, columns[name])]
+    return list(dict.fromkeys(problems))
 
 
 def _find_column_problems(attribute: Attribute, column: Column) -> list[What]:
-    problems: set[What] = set()
-    for_each_block(
-        len(column),
-        lambda low, high: problems.update(_find_block_problems(attribute, column, low, high)),
-    )
-    order: tuple[What, ...] = ("unlisted", "not a number", "out of range", "null")
-    return [what for what in order if what in problems]
+    codes = ColumnCodes(attribute.diagnosis, column)
+    found = np.zeros(len(PROBLEMS), dtype=bool)
 
+    def look(low: int, high: int) -> None:
+        block = np.zeros(high - low, dtype=np.uint8)
+        codes.write(low, high, block)
+        found[np.unique(block)] = True
 
-def _find_block_problems(attribute: Attribute, column: Column, low: int, high: int) -> list[What]:
-    positions, uniques = column.distinct(low, high)
-    used = set(np.unique(positions).tolist())
-    entries = [entry for i, entry in enumerate(uniques) if i in used and entry is not None]
-    has_null = -1 in used or any(uniques[i] is None for i in used)
-    expected = attribute.on_unknown is not None
-    problems: list[What] = []
-    if isinstance(attribute, Categorical):
-        catches = expected or attribute.other is not None
-        if not catches and any(match(attribute, entry) is None for entry in entries):
-            problems.append("unlisted")
-        if not catches and attribute.missing is None and has_null:
-            problems.append("null")
-        return problems
-    numbers = np.array([number_of(entry) for entry in entries if entry != attribute.missing])
-    if np.isnan(numbers).any() and attribute.missing is None:
-        problems.append("not a number")
-    if not expected and ((numbers < attribute.low) | (numbers > attribute.high)).any():
-        problems.append("out of range")
-    if attribute.missing is None and attribute.on_unknown != "drop" and has_null:
-        problems.append("null")
-    return problems
+    for_each_block(len(column), look)
+    return [what for what, there in zip(PROBLEMS, found, strict=True) if there and what]
 
 
 def _number_people(column: Column) -> npt.NDArray[np.intp]:
@@ -216,28 +196,38 @@ class ColumnCodes:
     Whatever way is taken, the code of an entry depends on that entry alone.
     """
 
-    def __init__(self, attribute: Attribute, column: Column) -> None:
-        self._attribute, self._column = attribute, column
+    def __init__(self, encodings: Encodings, column: Column) -> None:
+        kind = kind_of(column)
+        assert kind is not None
+        encoding = encodings(kind)
+        assert encoding is not None
+        self._encodings, self._encoding, self._column = encodings, encoding, column
         self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
         self._find = None
-        if isinstance(attribute, Categorical) and len(column) >= steps.MANY_ROWS:
-            self._find = column.finder(list(attribute.code_of_text))
-            codes = [
-                *attribute.code_of_text.values(),
-                attribute.unknown_code,
-                attribute.missing_code,
-            ]
-            self._found = np.array(codes if self._find else [], dtype=attribute.dtype)
+        if encoding.reads == "text" and len(column) >= steps.MANY_ROWS:
+            assert encoding.listed is not None
+            self._find = column.finder(list(encoding.listed))
+            codes = [*encoding.listed.values(), encoding.unknown, encoding.missing]
+            self._found = np.array(
+                codes if self._find else [], dtype=np.min_scalar_type(max(codes))
+            )
 
     def write(self, low: int, high: int, out: npt.NDArray[Any]) -> None:
         """Write the codes of these rows into ``out``."""
+        encoding = self._encoding
         if self._find is not None:
             take(self._found, self._find(low, high), out)
         elif (numbers := self._column.numbers(low, high)) is not None:
             values, nulls = numbers
-            self._attribute.steps(values.dtype).write(values, out)
+            encoding.steps(values.dtype).write(values, out)
             if nulls is not None:
-                out[nulls] = self._attribute.missing_code
+                out[nulls] = encoding.missing
+        elif (
+            isinstance(encoding.reads, DatePart)
+            and (moments := self._column.moments(low, high)) is not None
+        ):
+            encoding.ranges.write(parts_of(moments, encoding.reads), out)
+            out[np.isnat(moments)] = encoding.missing
         else:
             positions, entries = self._column.distinct(low, high)
             take(self._codes_of(entries), positions, out)
@@ -249,6 +239,7 @@ class ColumnCodes:
         """
         known, codes = self._values
         if known is not values:
-            codes = codes_of_plain(self._attribute, values)
+            codes = codes_of_plain(self._encodings, values)
+            codes = codes.astype(np.min_scalar_type(int(codes.max())))
             self._values = values, codes
         return codes

@@ -7,30 +7,31 @@ told to the owner without a value or a count of the table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from privet.domain.attributes import MAX_BITS, Attribute, Categorical, Numeric, text_of
+from privet.domain.attributes.base import MAX_BITS, What, text_of
+from privet.domain.encode.encoding import Encoding, Encodings
+from privet.domain.encode.scalars import NO_VALUE, NoValue, moment_of, read_numbers
 from privet.errors import SchemaMismatch
 
-
-class _NoValue:
-    """Stands for an entry that is no text, number or boolean, and matches nothing."""
-
-
-NO_VALUE = _NoValue()
 _PLAIN = (str, int, bool)
 
+PlainValue = str | bool | int | float | np.datetime64 | NoValue
 
-def plain_value_of(entry: Any) -> str | bool | int | float | _NoValue | None:
+
+def plain_value_of(entry: Any) -> PlainValue | None:
     """Return one entry as a plain value; None for null. Looks at nothing else."""
     if type(entry) in _PLAIN:
         return entry  # type: ignore[no-any-return]
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return None
+    if isinstance(entry, date | np.datetime64):
+        return _plain_moment_of(entry)
     if isinstance(entry, np.generic):
         # of a long one, item() is itself
         entry = float(entry) if isinstance(entry, np.floating) else entry.item()
@@ -41,6 +42,11 @@ def plain_value_of(entry: Any) -> str | bool | int | float | _NoValue | None:
     return entry if isinstance(entry, str | bool | int | float) else NO_VALUE
 
 
+def _plain_moment_of(entry: Any) -> np.datetime64 | None:
+    moment = moment_of(entry)
+    return None if np.isnat(moment) else moment
+
+
 def _float_of_decimal(number: Decimal) -> float:
     try:
         return float(number)
@@ -48,36 +54,41 @@ def _float_of_decimal(number: Decimal) -> float:
         return np.nan
 
 
-def codes_of_plain(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return the code of each plain value, and that of null as one more entry."""
-    if isinstance(attribute, Numeric):
-        return attribute.codes_of(np.array([number_of(value) for value in values] + [np.nan]))
-    listed = [
-        attribute.missing_code if value is None else match(attribute, value) for value in values
-    ]
-    table = [attribute.unknown_code if code is None else code for code in listed]
-    return np.array([*table, attribute.missing_code], dtype=attribute.dtype)
+def codes_of_plain(encodings: Encodings, values: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return the code of each plain value, and that of null as one more entry.
+
+    Values of all kinds may stand side by side, as in a column of objects. A listed value is found
+    by the one text that stands for it; any other attribute reads a number.
+    """
+    encoding = encodings("text")
+    assert encoding is not None
+    if encoding.reads == "text":
+        codes = [
+            encoding.missing if value is None else _code_of_listed(encoding, value)
+            for value in values
+        ]
+        return np.array([*codes, encoding.missing], dtype=np.int64)
+    numbers = read_numbers(encoding.reads, values)
+    nulls = [value is None for value in values]
+    found = np.where(nulls, encoding.missing, encoding.ranges(numbers).astype(np.int64))
+    return np.append(found, encoding.missing)
 
 
-def match(attribute: Categorical, value: Any) -> int | None:
+def match(encoding: Encoding, value: Any) -> int | None:
     """Return the code of a plain value, or None where it is not listed."""
-    if value is NO_VALUE or value is None or (isinstance(value, float) and not np.isfinite(value)):
+    assert encoding.listed is not None
+    if value is NO_VALUE or value is None or isinstance(value, np.datetime64):
+        return None
+    if isinstance(value, float) and not np.isfinite(value):
         return None
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return None  # no listed number is as large
-    return attribute.code_of_text.get(text_of(value))
+    return encoding.listed.get(text_of(value))
 
 
-def number_of(value: Any) -> float:
-    """Return the number that a plain value is or spells; NaN for what is no number."""
-    if value is NO_VALUE or value is None or (isinstance(value, str) and "_" in value):
-        return np.nan
-    try:
-        return float(value)
-    except ValueError:
-        return np.nan
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
+def _code_of_listed(encoding: Encoding, value: Any) -> int:
+    code = match(encoding, value)
+    return encoding.unknown if code is None else code
 
 
 def identity_of(entry: Any) -> tuple[str, Any] | None:
@@ -97,13 +108,11 @@ def identity_of(entry: Any) -> tuple[str, Any] | None:
 
 # -- how a table can fail to fit its schema, in words for the owner --
 
-What = Literal["absent", "dtype", "identity", "unlisted", "null", "not a number", "out of range"]
-
 _ADVICE: dict[What, str] = {
     "absent": "is not in the table; add it, or take it out of the schema",
     "dtype": (
         "has a type that cannot be matched with the schema; store it as text, numbers or truth "
-        "values"
+        "values, and declare a column of dates as Date"
     ),
     "identity": (
         "says whose row it is, but holds fractions, in which large identifiers are not exact; "
@@ -115,7 +124,9 @@ _ADVICE: dict[What, str] = {
     "or accept that such rows are not counted with on_unknown 'drop'",
     "not a number": "holds text that is no number; declare the column as categorical, clean it, or "
     "declare 'missing' so that null stands for it",
-    "out of range": "holds numbers outside the declared bounds; widen them, or accept with "
+    "not a date": "holds text that is no ISO 8601 date such as 2024-12-31; rewrite it, or declare "
+    "'missing' so that null stands for it",
+    "out of range": "holds values outside the declared bounds; widen them, or accept with "
     "on_unknown 'clip' (counted in the nearest bin) or 'drop' (not counted)",
 }
 

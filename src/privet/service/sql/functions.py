@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, LiteralString
@@ -20,7 +20,7 @@ from privet.accounting.ledger.base import check_name
 from privet.accounting.ledger.postgres import PostgresLedger
 from privet.domain import Attribute, Schema
 from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError
-from privet.tables.postgres.codes import Bound, encode_postgres_rows
+from privet.tables.postgres.codes import PostgresDialect, encode_postgres_rows
 from privet.tables.postgres.table import PostgresTable, table_of_server
 
 if TYPE_CHECKING:
@@ -229,21 +229,23 @@ def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
 # The statement that counts a data set, with every name quoted and every value bound.
 
 
-@dataclass
-class Stored(Bound):
+class Stored(PostgresDialect):
     """Values in lists of one type each, as ``privet.datasets`` holds them.
 
     How many values a statement binds is not known beforehand.
     """
 
-    texts: list[str] = field(default_factory=list)
-    numbers: list[float] = field(default_factory=list)
-    codes: list[int] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.numbers: list[float] = []
+        self.codes: list[int] = []
 
     def bind(self, value: Any, sql_type: str) -> str:
-        if sql_type == "jsonb":
-            self.texts.append(value)
-            return f"($1)[{len(self.texts)}]::jsonb"
+        if sql_type in ("jsonb", "int8[]"):
+            text = value if sql_type == "jsonb" else f"{{{','.join(map(str, value))}}}"
+            self.texts.append(text)
+            return f"($1)[{len(self.texts)}]::{sql_type}"
         place, stored = {"float8[]": (2, self.numbers), "int[]": (3, self.codes)}[sql_type]
         stored += value
         return f"(${place})[{len(stored) - len(value) + 1}:{len(stored)}]"
@@ -257,7 +259,7 @@ def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, st
     Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
     """
     stored = Stored()
-    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, bound=stored)
+    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, dialect=stored)
     allowed, start = [], 1
     for column, attribute in zip(
         [*(f"c{a}" for a in range(len(schema.names))), "y"],

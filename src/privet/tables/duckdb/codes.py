@@ -15,21 +15,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from privet.domain import Attribute, Categorical, Numeric, Schema
-from privet.domain.attributes import ValueKind
+from privet.domain import Attribute, Schema
+from privet.domain.encode.encoding import Encoding, ValueKind
+from privet.domain.encode.scalars import ISO_MOMENT
 from privet.domain.encode.steps import look_up_many
-from privet.domain.encode.values import What
 from privet.errors import TableError
 from privet.tables.dialect import (
-    MAX_SEARCHED,
-    Statement,
-    code_expression,
-    code_type,
-    make_with_clause,
-    number_of,
-    place_expression,
+    ColumnSQL,
+    Dialect,
+    columns_of,
     quote_identifier,
-    text_number,
+    search_ranges,
+    select_encoded,
 )
 
 if TYPE_CHECKING:
@@ -68,15 +65,129 @@ class Relation(Protocol):
     def columns(self) -> dict[str, str]: ...
 
 
-def duckdb_kind_of(sql_type: str) -> ValueKind | None:
-    """Return what a DuckDB column holds; None where it cannot match."""
-    family = sql_type.partition("(")[0]
-    if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
-        return "text"
-    if family == "BOOLEAN":
-        return "bool"
-    numbers = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL"}
-    return "number" if family in numbers or family.removeprefix("U") in numbers else None
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
+_INTEGERS |= {f"U{name}" for name in _INTEGERS} - {"UHUGEINT"}
+_NUMBERS = {"FLOAT", "DOUBLE", "DECIMAL", "UHUGEINT"}
+_MOMENTS = {"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+_FIELDS = {
+    "date": "date_diff('day', DATE '1970-01-01', CAST({} AS DATE))",
+    "year": "year({})",
+    "month": "month({})",
+    "day": "day({})",
+    "weekday": "isodow({})",
+    "hour": "hour({})",
+}
+#: Values that are searched one after the other; more are joined.
+MAX_SEARCHED = 32
+
+
+class DuckDBDialect(Dialect):
+    """The SQL of DuckDB. Values are bound by name."""
+
+    def __init__(self, parameters: dict[str, Any] | None = None) -> None:
+        super().__init__()
+        self.parameters: dict[str, Any] = dict(parameters or {})
+
+    @staticmethod
+    def kind_of(sql_type: str) -> ValueKind | None:
+        family = sql_type.partition("(")[0]
+        if "[" in sql_type:
+            return None
+        if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
+            return "text"
+        if family == "BOOLEAN":
+            return "bool"
+        if family in _MOMENTS or sql_type == _ZONED:
+            return "date"
+        return "integer" if family in _INTEGERS else "number" if family in _NUMBERS else None
+
+    @staticmethod
+    def is_fraction(sql_type: str) -> bool:
+        return sql_type in ("FLOAT", "DOUBLE")
+
+    def bind(self, value: Any, sql_type: str) -> str:
+        name = f"p{len(self.parameters)}"
+        self.parameters[name] = value
+        return f"CAST(${name} AS {sql_type})"
+
+    def read_text(self, column: ColumnSQL) -> str:
+        return f'CAST({column.sql} AS VARCHAR) COLLATE "binary"'
+
+    def read_integer(self, column: ColumnSQL) -> str:
+        return f"CAST({column.sql} AS HUGEINT)"
+
+    def read_number(self, column: ColumnSQL) -> str:
+        kind = self.kind_of(column.type)
+        if kind == "text":
+            # DuckDB alone would take 1_000 for a number
+            text = f"CAST({column.sql} AS VARCHAR)"
+            return f"CASE WHEN NOT contains({text}, '_') THEN TRY_CAST({text} AS DOUBLE) END"
+        value = f"CAST({column.sql} AS INTEGER)" if kind == "bool" else column.sql
+        return f"CAST({value} AS DOUBLE)"
+
+    def read_moment(self, column: ColumnSQL) -> str:
+        if self.kind_of(column.type) == "text":
+            return self._moment_of_text(f"CAST({column.sql} AS VARCHAR)")
+        moment = f"CAST({column.sql} AS TIMESTAMP)"
+        if column.type == _ZONED:  # the clock of UTC, whatever the session's time zone is
+            moment = f"make_timestamp(epoch_us({column.sql}))"
+        return f"CASE WHEN isfinite({column.sql}) THEN {moment} END"
+
+    def field(self, moment: str, name: str) -> str:
+        return _FIELDS[name].format(moment)
+
+    def is_nan(self, number: str) -> str:
+        return f"isnan(CAST({number} AS DOUBLE))"
+
+    def find_listed(self, value: str, encoding: Encoding, name: str) -> str:
+        values, listed = self._bind_values(encoding), _integers_in_reach(encoding)
+        codes = self.bind(list(listed.values()), "INTEGER[]")
+        if len(listed) <= MAX_SEARCHED:
+            return f"{codes}[list_position({values}, {value})]"
+        self.tables.append(f"{name} AS (SELECT unnest({values}) AS value, unnest({codes}) AS code)")
+        self.joins.append(f"LEFT JOIN {name} ON {value} = {name}.value")
+        return f"{name}.code"
+
+    def place(self, value: str, encoding: Encoding) -> str:
+        """Return the place (from 1) of a value among those that are listed; null where it is none
+        of them.
+        """
+        return f"list_position({self._bind_values(encoding)}, {value})"
+
+    def _bind_values(self, encoding: Encoding) -> str:
+        kinds = {"text": "VARCHAR[]", "integer": "HUGEINT[]", "number": "DOUBLE[]"}
+        assert isinstance(encoding.reads, str)
+        values = list(_integers_in_reach(encoding))
+        if encoding.reads == "integer":
+            values = [str(n) for n in values]  # the client binds no integers of more than 64 bits
+        return self.bind(values, kinds[encoding.reads])
+
+    def find_range(self, number: str, encoding: Encoding, name: str) -> str:  # noqa: ARG002
+        points = [self.bind(point, "DOUBLE") for point in encoding.ranges.points.tolist()]
+        return search_ranges(number, points, encoding.ranges.codes.tolist())
+
+    def _moment_of_text(self, text: str) -> str:
+        """Return the moment that a text spells; DuckDB alone would not look at its time zone."""
+        self.parameters |= {"iso": ISO_MOMENT, "zone": "[+-][0-9]{2}:[0-9]{2}$"}
+        clock = f"TRY_CAST(left({text}, 16) AS TIMESTAMP)"
+        minutes = f"60 * CAST({text}[-5:-4] AS INTEGER) + CAST({text}[-2:] AS INTEGER)"
+        offset = f"CASE {text}[-6] WHEN '-' THEN -1 ELSE 1 END * ({minutes})"
+        return (
+            f"CASE WHEN NOT regexp_full_match({text}, $iso) THEN NULL WHEN regexp_matches({text}, "
+            f"$zone) THEN {clock} - to_minutes({offset}) ELSE {clock} END"
+        )
+
+
+def _integers_in_reach(encoding: Encoding) -> dict[Any, int]:
+    """Return the listed values without integers that no column of DuckDB holds."""
+    assert encoding.listed is not None
+    if encoding.reads != "integer":
+        return dict(encoding.listed)
+    return {n: code for n, code in encoding.listed.items() if abs(n) < 1 << 126}
+
+
+duckdb_kind_of = DuckDBDialect.kind_of
 
 
 def is_identity_type(sql_type: str) -> bool:
@@ -91,48 +202,30 @@ def is_identity_type(sql_type: str) -> bool:
     )
 
 
-def encode_duckdb_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
-    """Return a SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
-    statement = Statement(dict(table.parameters))
-    columns, conditions = [], []
-    for alias, column, attribute in _columns_of(schema):
-        kind = duckdb_kind_of(table.columns[column])
-        assert kind is not None
-        code = code_expression(statement, attribute, column, kind, f"d_{alias}")
-        columns.append(f"CAST({code} AS {code_type(attribute)}) AS {alias}")
-        if attribute.size in (attribute.unknown_code, attribute.missing_code):
-            conditions.append(f"{alias} < {attribute.size}")
-    person = (
-        "" if schema.person is None else f", {_duckdb_identity(table, schema.person)} AS person"
-    )
-    inner = (
-        f"SELECT {', '.join(columns)}{person} FROM {table.relation} AS t "
-        f"{' '.join(statement.joins)}"
-    )
-    kept = f"SELECT * FROM ({inner}) WHERE {' AND '.join(conditions) or 'true'}"
-    if schema.person is not None:
-        order = ", ".join(alias for alias, _, _ in _columns_of(schema))
-        kept += " AND person IS NOT NULL"
-        kept += (
-            f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY {order}) <= "
-            f"{int(schema.rows_per_person)}"
-        )
-    statement.joins = []
-    return statement, kept
+def encode_duckdb_people(table: Relation, schema: Schema) -> tuple[dict[str, Any], str]:
+    """Return bound values, and a SELECT of the encoded rows.
 
-
-def encode_duckdb_people(table: Relation, schema: Schema) -> tuple[Statement, str]:
-    """Return the encoded rows, each with a number for its person that tells nobody who it is."""
-    statement, encoded = encode_duckdb_rows(table, schema)
-    who = (
-        f"md5_number_lower({statement.bind('secret', secrets.token_hex(32))} || CAST(person AS "
-        "VARCHAR))"
+    Each row has a number for its person that tells nobody who it is.
+    """
+    assert schema.person is not None
+    dialect = DuckDBDialect(table.parameters)
+    person = _duckdb_identity(table, schema.person)
+    encoded = select_encoded(dialect, table.relation, table.columns, schema, person=person)
+    secret = dialect.bind(secrets.token_hex(32), "VARCHAR")
+    who = f"md5_number_lower({secret} || CAST(person AS VARCHAR))"
+    codes = ", ".join(
+        f"CAST({alias} AS {code_type(attribute)}) AS {alias}"
+        for alias, _, attribute in columns_of(schema, table.columns)
     )
-    codes = ", ".join([*(f"c{a}" for a in range(len(schema.names))), "y"])
     return (
-        statement,
-        f"{make_with_clause(statement.tables)}SELECT {codes}, {who} AS who FROM ({encoded})",
+        dialect.parameters,
+        f"{dialect.with_clause()}SELECT {codes}, {who} AS who FROM ({encoded})",
     )
+
+
+def code_type(attribute: Attribute) -> str:
+    """Return the SQL type of an attribute's codes."""
+    return {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}[attribute.dtype.itemsize]
 
 
 @dataclass(frozen=True)
@@ -161,94 +254,57 @@ def copy_codes(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
 
 
 def plan_reading(
-    statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str
+    dialect: DuckDBDialect, attribute: Attribute, column: ColumnSQL, name: str
 ) -> Reading:
     """Plan how a column is read: numbers come as they are, and compiled loops encode them.
 
     Of few texts, the place in the list comes: DuckDB then looks at each entry of a dictionary once.
     """
-    value, kind = f"t.{quote_identifier(column)}", duckdb_kind_of(sql_type)
-    assert kind is not None
-    if kind == "number" or (kind == "text" and isinstance(attribute, Numeric)):
-        number = value if sql_type in _NATIVE else number_of(value, kind)
+    encoding = dialect.encoding_of(attribute, column)
+    if encoding.listed is None or encoding.reads in ("integer", "number"):
+        native = column.type in _NATIVE and encoding.reads in ("integer", "number")
+        scalar = column.sql if native else dialect.read(column, encoding.reads)
         return Reading(
-            number,
-            lambda numbers, out: attribute.steps(numbers.dtype).write(numbers, out),
-            attribute.missing_code,
+            scalar if native else f"CAST({scalar} AS DOUBLE)",
+            lambda numbers, out: encoding.steps(numbers.dtype).write(numbers, out),
+            encoding.missing,
         )
-    if isinstance(attribute, Categorical) and kind == "text":
-        lookup = attribute.lookup("text")
-        if len(lookup) <= MAX_SEARCHED and attribute.missing_code == attribute.unknown_code:
-            # which is 0 for null
-            place = f"greatest({place_expression(statement, lookup, column, kind, name)}, 0)"
-            table = np.array([attribute.unknown_code, *lookup.values()], dtype=attribute.dtype)
-            return Reading(
-                f"CAST({place} AS UTINYINT)",
-                lambda places, out: look_up_many(0, table, places, out),
-            )
-    code = code_expression(statement, attribute, column, kind, name)
+    if (
+        encoding.reads == "text"
+        and len(encoding.listed) <= MAX_SEARCHED
+        and encoding.missing == encoding.unknown
+    ):
+        # which is 0 for null
+        place = f"greatest({dialect.place(dialect.read_text(column), encoding)}, 0)"
+        table = np.array([encoding.unknown, *encoding.listed.values()], dtype=attribute.dtype)
+        return Reading(
+            f"CAST({place} AS UTINYINT)",
+            lambda places, out: look_up_many(0, table, places, out),
+        )
+    code = dialect.code(column, encoding, name)
     return Reading(f"CAST({code} AS {code_type(attribute)})", copy_codes)
 
 
-def plan_readings(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
+def plan_readings(table: Relation, schema: Schema) -> tuple[dict[str, Any], str, list[Reading]]:
     """Plan how all rows of a table whose people are not named are read.
 
-    The columns are c0, c1, ... and y.
+    Returns bound values, a SELECT of the columns c0, c1, ... and y, and how each one is read.
     """
-    statement = Statement(dict(table.parameters))
-    readings = []
-    for alias, column, attribute in _columns_of(schema):
-        readings.append(
-            plan_reading(statement, attribute, column, table.columns[column], f"d_{alias}")
-        )
-    aliases = [alias for alias, _, _ in _columns_of(schema)]
-    columns = ", ".join(
-        f"{reading.sql} AS {alias}" for reading, alias in zip(readings, aliases, strict=True)
+    dialect = DuckDBDialect(table.parameters)
+    columns = columns_of(schema, table.columns)
+    readings = [
+        plan_reading(dialect, attribute, column, f"d_{alias}")
+        for alias, column, attribute in columns
+    ]
+    selected = ", ".join(
+        f"{reading.sql} AS {alias}"
+        for reading, (alias, _, _) in zip(readings, columns, strict=True)
     )
     sql = (
-        f"{make_with_clause(statement.tables)}SELECT {columns} FROM {table.relation} AS t "
-        f"{' '.join(statement.joins)}"
+        f"{dialect.with_clause()}SELECT {selected} FROM {table.relation} AS t "
+        f"{' '.join(dialect.joins)}"
     )
-    return statement, sql, readings
-
-
-def _columns_of(schema: Schema) -> list[tuple[str, str, Attribute]]:
-    attributes: list[tuple[str, str, Attribute]] = [
-        (f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)
-    ]
-    return [*attributes, ("y", schema.target, schema.label)]
-
-
-def duckdb_problem_tests(
-    statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
-) -> Iterator[tuple[What, str]]:
-    """Yield conditions that hold for a row that does not fit."""
-    quoted_column = f"t.{quote_identifier(column)}"
-    expected = attribute.on_unknown is not None
-    if isinstance(attribute, Numeric):
-        number = (
-            text_number(quoted_column) if kind == "text" else f"CAST({quoted_column} AS DOUBLE)"
-        )
-        if kind == "text" and attribute.missing is None:
-            yield "not a number", f"{quoted_column} IS NOT NULL AND {number} IS NULL"
-        if not expected:
-            low, high = (
-                statement.bind(f"{name}_low", attribute.low),
-                statement.bind(f"{name}_high", attribute.high),
-            )
-            yield "out of range", f"NOT isnan({number}) AND ({number} < {low} OR {number} > {high})"
-        if attribute.missing is None and attribute.on_unknown != "drop":
-            yield "null", f"{quoted_column} IS NULL OR isnan({number})"
-        return
-    if not expected and attribute.other is None:
-        strict = Categorical(attribute.values)
-        code = code_expression(statement, strict, column, kind, name)
-        not_null = f"{quoted_column} IS NOT NULL" + (
-            f" AND NOT isnan(CAST({quoted_column} AS DOUBLE))" if kind == "number" else ""
-        )
-        yield "unlisted", f"{not_null} AND {code} = {strict.size}"
-        if attribute.missing is None:
-            yield "null", f"NOT ({not_null})"
+    return dialect.parameters, sql, readings
 
 
 def _duckdb_identity(table: Relation, column: str) -> str:

@@ -20,19 +20,24 @@ import numpy as np
 
 from privet._progress import is_watched, polled, tell
 from privet._types import Tables, WeightedRows
-from privet.domain import Attribute, Categorical, Schema
-from privet.domain.encode.values import What, raise_if_any
+from privet.domain import Schema
+from privet.domain.attributes.base import What
+from privet.domain.encode.values import raise_if_any
 from privet.domain.questions import Question
 from privet.errors import TableError
 from privet.tables.base import Division
 from privet.tables.counting.passes import NO_WEIGHTS, Counting
-from privet.tables.dialect import Statement, make_with_clause, quote_identifier, structure_problems
+from privet.tables.dialect import (
+    found_problems,
+    quote_identifier,
+    select_problems,
+    structure_problems,
+)
 from privet.tables.duckdb.codes import (
+    DuckDBDialect,
     Reading,
     connect,
     copy_codes,
-    duckdb_kind_of,
-    duckdb_problem_tests,
     encode_duckdb_people,
     execute,
     fetch_chunks,
@@ -112,14 +117,7 @@ class DuckDBTable:
             )
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
-        fractions = {
-            column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")
-        }
-        problems = structure_problems(
-            schema,
-            {column: duckdb_kind_of(sql_type) for column, sql_type in self.columns.items()},
-            fractions,
-        )
+        problems = structure_problems(schema, self.columns, DuckDBDialect)
         if schema.person in self.columns and not is_identity_type(self.columns[schema.person]):
             problems.append((schema.person, "dtype"))
         return problems
@@ -127,37 +125,15 @@ class DuckDBTable:
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         problems = self._structure(schema)
         self._check_lines()
+        dialect = DuckDBDialect(self.parameters)
         broken = {column for column, _ in problems}
-        statement, tests = Statement(dict(self.parameters)), []
-        attributes: dict[str, Attribute] = {
-            **schema.attributes,
-            schema.target: Categorical(schema.classes),
-        }
-        for i, (column, attribute) in enumerate(attributes.items()):
-            if column not in broken:
-                kind = duckdb_kind_of(self.columns[column])
-                assert kind is not None
-                tests += [
-                    (column, what, test)
-                    for what, test in duckdb_problem_tests(
-                        statement, attribute, column, kind, f"d{i}"
-                    )
-                ]
-        if tests:
-            selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
-            sql = (
-                f"{make_with_clause(statement.tables)}SELECT {selected} FROM {self.relation} AS t "
-                f"{' '.join(statement.joins)}"
-            )
-            with self.cursor() as cursor:
-                answers = execute(cursor, sql, statement.parameters, self.name).fetchone()
-            assert answers is not None
-            problems += [
-                (column, what)
-                for (column, what, _), answer in zip(tests, answers, strict=True)
-                if answer
-            ]
-        return problems
+        sql, told = select_problems(dialect, self.relation, self.columns, schema, broken)
+        if not told:
+            return problems
+        with self.cursor() as cursor:
+            answer = execute(cursor, sql, dialect.parameters, self.name).fetchone()
+        assert answer is not None
+        return problems + found_problems(told, answer)
 
     def _check_lines(self) -> None:
         if self.broken_lines is not None:
@@ -293,12 +269,12 @@ class DuckDBSource:
         """
         named = self._schema.person is not None
         if named:
-            statement, sql = encode_duckdb_people(self._table, self._schema)
+            parameters, sql = encode_duckdb_people(self._table, self._schema)
             readings = [
                 Reading(name, copy_codes) for name in (*self._schema.names, self._schema.target)
             ]
         else:
-            statement, sql, readings = plan_readings(self._table, self._schema)
+            parameters, sql, readings = plan_readings(self._table, self._schema)
         sizes = np.array([*self._schema.sizes, self._schema.n_classes])
         codes_type = np.result_type(
             *(attribute.dtype for attribute in self._schema.attributes.values())
@@ -307,7 +283,7 @@ class DuckDBSource:
         total, done = self._table.estimate_rows() if is_watched() else 0, 0
         with self._table.cursor() as cursor:
             with polled(what, lambda: cursor.query_progress() / 100):  # until the first rows come
-                execute(cursor, sql, statement.parameters, self._table.name)
+                execute(cursor, sql, parameters, self._table.name)
             for chunk in fetch_chunks(cursor, vectors, self._table.name):
                 columns = [chunk[name] for name in chunk.columns]
                 codes = np.empty((len(sizes) - 1, len(chunk)), dtype=codes_type)

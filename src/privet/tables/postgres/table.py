@@ -17,20 +17,27 @@ from urllib.parse import parse_qs
 import numpy as np
 
 from privet._types import Tables, WeightedRows
-from privet.domain import Attribute, Categorical, Schema
-from privet.domain.encode.values import What, raise_if_any
+from privet.domain import Schema
+from privet.domain.attributes.base import What
+from privet.domain.encode.values import raise_if_any
 from privet.domain.questions import Question
 from privet.errors import QuestionError, TableError
 from privet.tables.base import Division
 from privet.tables.counting.passes import Counting
-from privet.tables.dialect import quote_identifier, structure_problems, used_codes
+from privet.tables.dialect import (
+    ColumnSQL,
+    found_problems,
+    quote_identifier,
+    select_problems,
+    structure_problems,
+    used_codes,
+)
 from privet.tables.grouping import Cases, CodeRadix
 from privet.tables.postgres.codes import (
-    Bound,
+    PostgresDialect,
     encode_postgres_rows,
     number_expression,
     postgres_kind_of,
-    postgres_problem_tests,
 )
 from privet.tables.postgres.connections import PostgresConnections, fetch_all, fetch_blocks
 
@@ -104,40 +111,16 @@ class PostgresTable:
         return self.answer(_HAS_PLACES, [self.oid]) == [(True,)]
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
-        fractions = {
-            column for column, sql_type in self.columns.items() if sql_type in ("float4", "float8")
-        }
-        return structure_problems(
-            schema,
-            {column: postgres_kind_of(sql_type) for column, sql_type in self.columns.items()},
-            fractions,
-        )
+        return structure_problems(schema, self.columns, PostgresDialect)
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        problems = self._structure(schema)
+        problems, dialect = self._structure(schema), PostgresDialect()
         broken = {column for column, _ in problems}
-        bound, tests = Bound(), []
-        attributes: dict[str, Attribute] = {
-            **schema.attributes,
-            schema.target: Categorical(schema.classes),
-        }
-        for column, attribute in attributes.items():
-            if column not in broken:
-                tests += [
-                    (column, what, test)
-                    for what, test in postgres_problem_tests(
-                        bound, attribute, column, self.columns[column]
-                    )
-                ]
-        if tests:
-            selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
-            (answers,) = self.answer(f"SELECT {selected} FROM {self.relation} AS t", bound.values)
-            problems += [
-                (column, what)
-                for (column, what, _), holds in zip(tests, answers, strict=True)
-                if holds
-            ]
-        return problems
+        sql, told = select_problems(dialect, self.relation, self.columns, schema, broken)
+        if not told:
+            return problems
+        (answer,) = self.answer(sql, dialect.values)
+        return problems + found_problems(told, answer)
 
     def source(self, schema: Schema) -> PostgresSource:
         return PostgresSource(self, schema)
@@ -221,9 +204,7 @@ class PostgresSource:
             cases = Cases(question)
             if cases.fits:
                 return cases.tables(
-                    fetch_blocks(
-                        connection, cases.statement(encoded), bound.values, self._table.name
-                    )
+                    fetch_blocks(connection, cases.statement(encoded), bound, self._table.name)
                 )
             counting = Counting(question)
             for rows in self._groups(used_codes(question), connection, bound, encoded):
@@ -256,7 +237,9 @@ class PostgresSource:
         return [PostgresPart(self, part, self._own.division) for part in range(n_parts)]
 
     @contextmanager
-    def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
+    def _encoded(
+        self, division: Division | None = None
+    ) -> Iterator[tuple[Connection, list[Any], str]]:
         """Use a connection, with a SELECT of the encoded rows."""
         bound, encoded = encode_postgres_rows(
             self._table.relation, self._table.columns, self._schema, division
@@ -268,7 +251,7 @@ class PostgresSource:
             yield connection, bound, encoded
 
     def _groups(
-        self, names: list[str], connection: Connection, bound: Bound, encoded: str
+        self, names: list[str], connection: Connection, bound: list[Any], encoded: str
     ) -> Iterator[WeightedRows]:
         """Return groups of equal rows as codes, classes and weights.
 
@@ -281,7 +264,7 @@ class PostgresSource:
             f"SELECT {keys}, count(*) AS n FROM (SELECT {numbers} FROM ({encoded}) AS k) AS g "
             f"GROUP BY {keys}"
         )
-        for block in fetch_blocks(connection, sql, bound.values, self._table.name):
+        for block in fetch_blocks(connection, sql, bound, self._table.name):
             *packed, weights = np.array(block, dtype=np.int64).T
             yield radix.rows(packed, weights)
 
@@ -294,7 +277,9 @@ class PostgresPart(PostgresSource):
         self._whole, self._part, self._division = whole, part, division
 
     @contextmanager
-    def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
+    def _encoded(
+        self, division: Division | None = None
+    ) -> Iterator[tuple[Connection, list[Any], str]]:
         assert division is None
         # In another snapshot, or divided otherwise, somebody could be in two parts that were paid
         # for once.
@@ -324,7 +309,7 @@ class _PostgresSession(threading.local):
 def _readable_expression(column: str, sql_type: str) -> str:
     """Return a column as it is sent to those who may see it."""
     if sql_type == "numeric":
-        return number_expression(column, sql_type)
+        return number_expression(ColumnSQL(f"t.{quote_identifier(column)}", sql_type))
     return (
         f"t.{quote_identifier(column)}::text"
         if postgres_kind_of(sql_type) == "text"

@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from privet.domain import Attribute, Categorical, Numeric, Schema
-from privet.domain.attributes import ValueKind
+from privet.domain.encode.encoding import ValueKind
 from privet.domain.encode.values import What
 
 _INTEGERS = ("byte", "short", "integer", "long")

@@ -1,0 +1,151 @@
+"""Attributes on a line that is cut into bins: what numbers and dates have in common."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from privet.domain.attributes.base import (
+    PROBLEMS,
+    Attribute,
+    What,
+    is_writable_text,
+    join_some,
+)
+from privet.domain.encode.encoding import Encoding, Scalar, ValueKind
+from privet.domain.encode.steps import Steps
+from privet.errors import SchemaError
+from privet.text import escape_invisible
+
+
+class Binned(Attribute):
+    """An attribute that is read as a number, and cut into public bins.
+
+    ``low`` and ``high`` are the public bounds: both are inside. Missing entries, where they are
+    set apart, have the last code.
+    """
+
+    ordered: ClassVar[bool] = True
+    #: What the owner is told about text that cannot be read.
+    unreadable: ClassVar[What]
+
+    low: float
+    high: float
+    missing: str | None
+    on_unknown: Literal["clip", "drop"] | None
+
+    @abstractmethod
+    def reads(self, kind: ValueKind) -> Scalar | None:
+        """Return what is read from a column of this kind; None if it cannot match."""
+
+    @property
+    def size(self) -> int:
+        return self.bins + (self.missing is not None)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        spans = tuple(self.label_bins())
+        return (*spans, self.missing) if self.missing is not None else spans
+
+    @abstractmethod
+    def label_bins(self) -> Iterator[str]:
+        """Yield the text of each bin."""
+
+    @property
+    def unknown_code(self) -> int:
+        return self.size
+
+    @property
+    def missing_code(self) -> int:
+        return self.bins if self.missing is not None else self.unknown_code
+
+    # -- encoding ----------------------------------------------------------------------------------
+
+    def encoding(self, kind: ValueKind) -> Encoding | None:
+        reads = self.reads(kind)
+        if reads is None:
+            return None
+        return Encoding(reads, self._steps, self.unknown_code, self.missing_code, self.missing_code)
+
+    @cached_property
+    def _steps(self) -> Steps:
+        points, codes = list(self.cuts[1:-1]), list(range(self.bins))
+        if self.on_unknown == "drop":
+            points = [self.low, *points, math.nextafter(self.high, math.inf)]
+            codes = [self.unknown_code, *codes, self.unknown_code]
+        return Steps(np.array(points), np.array(codes, dtype=self.dtype), self.missing_code)
+
+    def diagnosis(self, kind: ValueKind) -> Encoding | None:
+        reads = self.reads(kind)
+        if reads is None:
+            return None
+        declared = self.missing is not None
+        outside = 0 if self.on_unknown is not None else PROBLEMS.index("out of range")
+        null = 0 if declared or self.on_unknown == "drop" else PROBLEMS.index("null")
+        unreadable = 0 if declared else PROBLEMS.index(self.unreadable)
+        unreadable = unreadable if kind == "text" else null
+        steps = Steps(
+            np.array([self.low, math.nextafter(self.high, math.inf)]),
+            np.array([outside, 0, outside], dtype=np.uint8),
+            unreadable,
+        )
+        return Encoding(reads, steps, outside, null, unreadable)
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def describe_unknown(self) -> str:
+        return "not counted" if self.on_unknown == "drop" else "counted in the outermost bin"
+
+    def describe_missing(self) -> str:
+        if self.missing is None:
+            return "not counted"
+        return f"counted as {escape_invisible(self.missing)}"
+
+    def describe_branch(
+        self,
+        codes: Sequence[int],
+        *,
+        among: Sequence[int] = (),  # noqa: ARG002
+        limit: int | None = None,
+        length: int | None = None,  # noqa: ARG002
+    ) -> str:
+        spans = [
+            self.describe_span(first, last)
+            for first, last in _find_code_runs([code for code in codes if code < self.bins])
+        ]
+        if self.missing is not None and self.bins in codes:
+            spans.append(f"= {escape_invisible(self.missing)}")
+        return join_some(spans, " or ", limit)
+
+    @abstractmethod
+    def describe_span(self, first: int, last: int) -> str:
+        """Write the condition to be in one of these neighbouring bins.
+
+        Numbers beyond the bounds are counted in the outermost bins, so these are open.
+        """
+
+
+def _find_code_runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last of each run of neighbouring codes."""
+    first = last = None
+    for code in sorted(codes):
+        if first is None or last is None:
+            first = last = code
+        elif code == last + 1:
+            last = code
+        else:
+            yield first, last
+            first = last = code
+    if first is not None and last is not None:
+        yield first, last
+
+
+def check_missing_label(owner: str, missing: object) -> None:
+    """Raise unless it is a label for missing entries, or None."""
+    if missing is not None and not (isinstance(missing, str) and is_writable_text(missing)):
+        raise SchemaError(f"{owner}: missing must be a label (text), got {missing!r}")

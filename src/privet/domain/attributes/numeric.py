@@ -1,0 +1,223 @@
+"""Declare a column of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from privet._validate import check_integer, check_name
+from privet.domain.attributes.base import (
+    MAX_VALUES,
+    Draws,
+    Value,
+    What,
+    check_column,
+    check_finite,
+    text_of,
+)
+from privet.domain.attributes.binned import Binned, check_missing_label
+from privet.domain.encode.encoding import Scalar, ValueKind
+from privet.domain.encode.scalars import number_of
+from privet.errors import SchemaError
+
+
+class Numeric(Binned):
+    """A numeric attribute with public bounds, cut into public bins.
+
+    Bins are half-open, ``[edge[i], edge[i+1])``; the last one is closed.
+
+    Args:
+        low, high: the public bounds.
+        bins: how many bins.
+        spacing: ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if
+            ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``.
+        edges: the bin edges themselves, instead of the four above.
+        missing: a label for a bin of its own for missing entries (null, NaN, text that is no
+            number). Without it such a row is not counted.
+        on_unknown: what happens behind the boundary to a number outside the bounds: ``"clip"`` (the
+            default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
+            also tells the owner's check that such numbers are expected.
+        column: the table's column, where it does not have the attribute's name.
+    """
+
+    type: ClassVar[str] = "numeric"
+    keys: ClassVar[tuple[str, ...]] = (
+        "low",
+        "high",
+        "bins",
+        "spacing",
+        "edges",
+        "missing",
+        "on_unknown",
+        "column",
+    )
+    unreadable: ClassVar[What] = "not a number"
+
+    bins: int = 16
+    spacing: Literal["linear", "log"]
+    edges: tuple[float, ...] | None
+
+    def __init__(
+        self,
+        low: float | None = None,
+        high: float | None = None,
+        *,
+        bins: int | None = None,
+        spacing: Literal["linear", "log"] | None = None,
+        edges: Sequence[float] | None = None,
+        missing: str | None = None,
+        on_unknown: Literal["clip", "drop"] | None = None,
+        column: str | None = None,
+    ) -> None:
+        if edges is not None:
+            if not (low is None and high is None and bins is None and spacing is None):
+                raise SchemaError(
+                    "Numeric: edges stand instead of low, high, bins and spacing; give one or the "
+                    "other"
+                )
+            if not isinstance(edges, list | tuple | np.ndarray):
+                raise SchemaError(
+                    f"Numeric: edges must be a list of numbers, got {type(edges).__name__}"
+                )
+            listed = tuple(check_finite("Numeric", "edges", edge) for edge in edges)
+            if len(listed) < 2 or any(a >= b for a, b in pairwise(listed)):
+                raise SchemaError("Numeric: edges must be at least 2 strictly increasing numbers")
+            low, high, bins, spacing = listed[0], listed[-1], len(listed) - 1, "linear"
+        else:
+            listed = None
+            bins, spacing = 16 if bins is None else bins, "linear" if spacing is None else spacing
+        low, high = check_finite("Numeric", "low", low), check_finite("Numeric", "high", high)
+        if low >= high:
+            raise SchemaError(f"Numeric: low must be below high, got low={low:g} and high={high:g}")
+        whose: Any = {"owner": "Numeric", "error": SchemaError}
+        bins = check_integer("bins", bins, 1, MAX_VALUES - 1, **whose)
+        check_name("spacing", spacing, ("linear", "log"), **whose)
+        if spacing == "log" and low < 0:
+            raise SchemaError(f"Numeric: spacing='log' needs low >= 0, got low={low:g}")
+        check_missing_label("Numeric", missing)
+        if on_unknown is not None:
+            check_name("on_unknown", on_unknown, ("clip", "drop"), **whose)
+        self._keep(
+            low=low,
+            high=high,
+            bins=bins,
+            spacing=spacing,
+            edges=listed,
+            missing=missing,
+            on_unknown=on_unknown,
+            column=check_column("Numeric", column),
+        )
+        if any(a >= b for a, b in pairwise(self.cuts)):
+            raise SchemaError(
+                f"Numeric: {bins} bins between {low:g} and {high:g} are too fine for floating point"
+            )
+
+    @cached_property
+    def cuts(self) -> tuple[float, ...]:
+        if self.edges is not None:
+            return self.edges
+        steps = np.arange(1, self.bins) / self.bins
+        if self.spacing == "linear":
+            inner = self.low + (self.high - self.low) * steps
+        elif self.low > 0:
+            inner = self.low * np.exp(steps * (math.log(self.high) - math.log(self.low)))
+        else:
+            inner = np.expm1(steps * math.log1p(self.high))
+        return (self.low, *(float(edge) for edge in inner), self.high)
+
+    def label_bins(self) -> Iterator[str]:
+        *spans, last = (f"[{a:.6g}, {b:.6g})" for a, b in pairwise(self.cuts))
+        yield from spans
+        yield last[:-1] + "]"
+
+    def reads(self, kind: ValueKind) -> Scalar | None:
+        return "number" if kind in ("text", "integer", "number", "bool") else None
+
+    def codes_of(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Return the code of each number; NaN is a missing entry."""
+        return self._steps(numbers)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def list_examples(self) -> list[Value]:
+        low, high = (np.array(edges) for edges in (self.cuts[:-1], self.cuts[1:]))
+        middle = low / 2 + high / 2
+        inside = self.codes_of(middle) == np.arange(self.bins)
+        numbers: list[Value] = [float(number) for number in np.where(inside, middle, low)]
+        if self.missing is None:
+            return numbers
+        # A label that spells a number would be taken for one; any other text is a missing entry.
+        unambiguous = self.missing and math.isnan(number_of(self.missing))
+        return [*numbers, self.missing if unambiguous else "missing"]
+
+    def draw(self, codes: npt.NDArray[np.int64], draws: Draws) -> npt.NDArray[Any]:
+        missing = codes >= self.bins
+        bins = np.where(missing, 0, codes)
+        if (integers := self.list_bin_integers()) is not None:
+            first, last = (np.array(ends, dtype=np.int64)[bins] for ends in integers)
+            numbers = first + draws.below(last - first + 1)
+            return np.where(missing, np.nan, numbers) if missing.any() else numbers
+        low, high = np.array(self.cuts[:-1])[bins], np.array(self.cuts[1:])[bins]
+        share = draws.uniforms(len(codes))
+        # high - low may be too large a number
+        drawn = np.clip(low * (1 - share) + high * share, low, np.nextafter(high, -np.inf))
+        return np.where(missing, np.nan, drawn)
+
+    def list_bin_integers(self) -> tuple[list[int], list[int]] | None:
+        """Return the first and last integer of each bin, or None.
+
+        It is None unless the bounds are integers and every bin holds one. A public rule: such an
+        attribute (an age, a sum of money) most likely counts something.
+        """
+        if not (
+            self.low.is_integer() and self.high.is_integer() and max(-self.low, self.high) < 2**53
+        ):
+            return None
+        first = [math.ceil(low) for low in self.cuts[:-1]]
+        last = [math.ceil(high) - 1 for high in self.cuts[1:-1]] + [int(self.high)]
+        each_holds_one = all(a <= b for a, b in zip(first, last, strict=True))
+        return (first, last) if each_holds_one and all(a < b for a, b in pairwise(first)) else None
+
+    def canonical(self, cell: str | None) -> str | None:
+        number = number_of(cell)
+        return text_of(number) if math.isfinite(number) else self.missing
+
+    # -- words -------------------------------------------------------------------------------------
+
+    @property
+    def summary(self) -> str:
+        return f"number, {self.bins} bins"
+
+    def describe(self) -> tuple[str, str]:
+        missing = "" if self.missing is None else f'; a missing entry counts as "{self.missing}"'
+        beyond = "not used" if self.on_unknown == "drop" else "counted in the nearest bin"
+        bins = "1 bin" if self.bins == 1 else f"{self.bins} bins"
+        bounds = f"{self.low:.6g} to {self.high:.6g}"
+        return "number", f"{bounds} in {bins}; numbers beyond are {beyond}{missing}"
+
+    def describe_span(self, first: int, last: int) -> str:
+        low, high = f"{self.cuts[first]:.6g}", f"{self.cuts[last + 1]:.6g}"
+        if first == 0 and last == self.bins - 1:
+            return "is any number"
+        if first == 0:
+            return f"< {high}"
+        return f">= {low}" if last == self.bins - 1 else f"in [{low}, {high})"
+
+    # -- the file ----------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, Any]:
+        if self.edges is not None:
+            return {"edges": list(self.edges)}
+        return {"low": self.low, "high": self.high, "bins": self.bins, "spacing": self.spacing}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        if "edges" in data and not isinstance(data["edges"], list):
+            raise SchemaError("Numeric: edges must be a list of numbers")
+        return cls(**data)
