@@ -368,7 +368,7 @@ def problems(url, attribute, sql_type, entries):
         (Numeric(0, 1), "text", ["0.5", "1"], []),
         (Numeric(0, 1), "text", ["abc"], ["not a number"]),
         (Numeric(0, 1), "text", ["abc", "1e400", None], ["not a number", "out of range", "null"]),
-        (Numeric(0, 1), "text", ["nan"], ["null"]),
+        (Numeric(0, 1), "text", ["nan"], ["not a number"]),
         (Numeric(0, 1, missing="?"), "text", ["abc", None], []),
         (Numeric(0, 1), "float8", ["NaN", "Infinity"], ["out of range", "null"]),
         (Numeric(0, 1), "numeric", ["NaN", "1e500"], ["out of range", "null"]),

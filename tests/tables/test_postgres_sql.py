@@ -50,7 +50,7 @@ def sql_of(name: str, monkeypatch) -> tuple[str, list]:
     table = PostgresTable("public.people", '"public"."people"', 1, None)
     bound, encoded = encode_postgres_rows(table.relation, TYPES, SCHEMA)
     if name == "encoded":
-        return encoded, bound.values
+        return encoded, bound
     if name == "grouped":
         sent = []
         monkeypatch.setattr(
@@ -64,7 +64,7 @@ def sql_of(name: str, monkeypatch) -> tuple[str, list]:
         if name == "level"
         else Question.forest([level().partitions[0].cells, Cells.everything(SCHEMA)])
     )
-    return Cases(question).statement(encoded), bound.values
+    return Cases(question).statement(encoded), bound
 
 
 @pytest.mark.parametrize("name", ["encoded", "level", "forest", "grouped"])
@@ -224,7 +224,7 @@ def test_plans_are_parallel_and_compute_only_what_is_asked(postgres):
         for setting in ("parallel_setup_cost", "min_parallel_table_scan_size"):
             connection.execute(f"SET {setting} = 0")
         plan = "\n".join(
-            row[0] for row in connection.execute(f"EXPLAIN VERBOSE {sql}", bound.values)
+            row[0] for row in connection.execute(f"EXPLAIN VERBOSE {sql}", bound)
         )
     assert "Partial" in plan  # each worker counts, rather than sends its rows
     assert "used" in plan

@@ -256,7 +256,7 @@ def select_encoded(
     )
     # One condition, of which a planner assumes that half of the rows pass: of many it would assume
     # that none does.
-    kept = f"CASE WHEN {' AND '.join(conditions) or '1 = 1'} THEN 1 ELSE 0 END = 1"
+    kept = f"CASE WHEN {' AND '.join(conditions) or '1 = 1'} THEN true ELSE false END"
     rows = f"({inner}) AS e WHERE {kept}"
     if person is None:
         return f"SELECT * FROM {rows}"

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from privet._types import Tables, WeightedRows
 from privet.domain import Schema
-from privet.domain.encode.rows import Encoded, check_structure, encode, find_problems
 from privet.domain.attributes.base import What
+from privet.domain.encode.rows import Encoded, check_structure, encode, find_problems
 from privet.domain.questions import Question
 from privet.tables.counting.passes import NO_WEIGHTS, Counting
 

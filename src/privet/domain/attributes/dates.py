@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -35,7 +34,7 @@ _WIDEST: dict[PartName, tuple[int, int]] = {**_NATURAL, "year": (1, 9999), "age"
 #: Up to this many values, each is a bin of its own unless ``bins`` says otherwise.
 _FEW = 31
 _NAMES: dict[PartName, Sequence[str]] = {
-    "month": calendar.month_name,
+    "month": ("", *list(calendar.month_name)[1:]),
     "weekday": ("", *calendar.day_name),
 }
 
@@ -209,7 +208,7 @@ class Date(Binned):
         low, high = self._name(ends[0][first]), self._name(ends[1][last])
         if first == 0 and last == self.bins - 1:
             return "is any date"
-        if low == high and 0 < first and last < self.bins - 1:
+        if low == high and first > 0 and last < self.bins - 1:
             return f"= {low}"
         if first == 0:
             return f"= {high}" if self._is_alone(first, last) else f"<= {high}"

@@ -1,9 +1,9 @@
 """Say how the entries of one kind of column become codes, for every engine alike.
 
-An :class:`Encoding` is what an attribute says about a column of text, of integers, of dates, ...: what
-is read from an entry (a *scalar*), and which code each scalar has. The encoder in memory and every
-SQL dialect carry it out; none of them knows the type of the attribute. So a new type of attribute
-works in every source, and a new source takes every type.
+An :class:`Encoding` is what an attribute says about a column of text, of integers, of dates and so
+on: what is read from an entry (a *scalar*), and which code each scalar has. The encoder in memory
+and every SQL dialect carry it out; none of them knows the type of the attribute. So a new type of
+attribute works in every source, and a new source takes every type.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Encoding:
         if points not in self._steps:
             numbers: Mapping[Any, int] = self.codes
             if points.kind in "iu":
-                least, most = np.iinfo(points).min, np.iinfo(points).max
+                limits: Any = np.iinfo(points)  # type: ignore[type-var]
+                least, most = int(limits.min), int(limits.max)
                 numbers = {n: code for n, code in numbers.items() if least <= n <= most}
             codes = np.min_scalar_type(max([self.unknown, self.missing, *self.codes.values()]))
             self._steps[points] = Steps.of_values(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from privet.domain import Schema
-from privet.domain.encode.encoding import Encoding, ValueKind
+from privet.domain.encode.encoding import DatePart, Encoding, ValueKind
 from privet.domain.encode.scalars import ISO_MOMENT, ISO_OFFSET
 from privet.tables.base import Division
 from privet.tables.dialect import ColumnSQL, Dialect, quote_identifier, select_encoded
@@ -121,7 +121,8 @@ class PostgresDialect(Dialect):
 
     def range_code(self, column: ColumnSQL, encoding: Encoding, name: str, value: str) -> str:
         # The number may be read from text, which takes long: it stands there once.
-        known = f"nullif(({value})::float8, 'NaN')"
+        number = f"({value})::float8" if isinstance(encoding.reads, DatePart) else value
+        known = f"nullif({number}, 'NaN')"
         found = f"coalesce({self.find_range(known, encoding, name)}, {encoding.unreadable})"
         if encoding.missing == encoding.unreadable:
             return found
