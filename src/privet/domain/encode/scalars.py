@@ -40,7 +40,6 @@ ISO_MOMENT = f"^([1-9][0-9]{{3}}-({_MONTH_AND_DAY})|{_LEAP_YEAR}-02-29)([T ]{_TI
 ISO_OFFSET = f"[0-9]{_OFFSET}$"
 _MOMENT = re.compile(ISO_MOMENT)
 _MINUTES = len("2000-01-01T00:00")
-_DAY = np.timedelta64(1, "D")
 
 
 def number_of(value: Any) -> float:
@@ -95,7 +94,7 @@ def _integers_of(moments: Moments, days: Moments, part: DatePart) -> npt.NDArray
     if part.part == "weekday":
         return np.asarray((days.astype(np.int64) + 3) % 7 + 1)  # 1970 began on a Thursday
     if part.part == "hour":
-        return np.asarray((moments - days) // np.timedelta64(1, "h")).astype(np.int64)
+        return (moments - days).astype("timedelta64[h]").astype(np.int64)
     months = days.astype("datetime64[M]")
     month = months.astype(np.int64) % 12 + 1
     if part.part == "month":
@@ -104,7 +103,7 @@ def _integers_of(moments: Moments, days: Moments, part: DatePart) -> npt.NDArray
     if part.part == "year":
         return np.asarray(year)
     assert part.at is not None
-    day = (days - months.astype("datetime64[D]")) // _DAY + 1
+    day = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
     birthday_comes = 100 * month + day > 100 * part.at.month + part.at.day
     return np.asarray(part.at.year - year - birthday_comes)
 
