@@ -888,7 +888,7 @@ def test_rows_are_read_block_by_block(rows, database):
         ),
         "UPDATE people SET d = 1e500 WHERE i = 3",
     )
-    blocks = list(read_blocks(f"{database}&table=people", vectors=1))
+    blocks = list(read_blocks(f"{database}&table=people", size=2048))
     assert len(blocks) == max(1, -(-rows // 2048))
     assert sum(map(len, blocks)) == rows
     types = {tuple(map(str, block.dtypes)) for block in blocks}
