@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def escape_invisible(text: str) -> str:
     """Escape every character that would break a line or turn its direction."""
@@ -14,3 +16,10 @@ def escape_invisible(text: str) -> str:
 def shorten(text: str, length: int) -> str:
     """Return at most so many characters; an ellipsis stands for the rest."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def join_some(items: Sequence[str], separator: str, limit: int | None) -> str:
+    """Join texts; show so many at most, and how many more there are."""
+    if limit is None or len(items) <= limit:
+        return separator.join(items)
+    return f"{separator.join(items[:limit])}{separator}… ({len(items) - limit} more)"

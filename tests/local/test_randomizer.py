@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from privet.accounting.cost import Cost
 from privet.domain import Categorical, Numeric, Schema
 from privet.domain.encode.rows import encode
-from privet.domain.encode.values import NO_VALUE
+from privet.domain.encode.scalars import NO_VALUE
 from privet.errors import ModelError, ParameterError, SchemaError
 from privet.federation import draw_plan
 from privet.local.leaf_randomizer import LeafRandomizer
-from privet.local.randomizer import Randomizer, codes_of_record, replace_unknown, reported_values
+from privet.local.randomizer import Randomizer, codes_of_record, replace_unknown
 from privet.local.randomizer_file import read_randomizer, write_randomizer
 from privet.mechanisms.randomness import SystemBits
 from privet.mechanisms.response import (
@@ -78,7 +78,7 @@ def exact_law(randomizer: Randomizer, record: dict) -> dict[tuple, float]:
 
 
 def keys_of(randomizer: Randomizer, reports: pd.DataFrame) -> list[tuple]:
-    words = [reported_values(attribute) for attribute in PAIR.attributes.values()]
+    words = [attribute.list_examples() for attribute in PAIR.attributes.values()]
     keys = []
     for *values, label in reports.itertuples(index=False, name=None):
         drawn = tuple(a for a, value in enumerate(values) if isinstance(value, str))
@@ -190,7 +190,7 @@ def test_one_record_is_randomised_as_many_are():
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
 @given(attributes)
 def test_reported_values_are_encoded_as_they_were(attribute):
-    values = reported_values(attribute)
+    values = attribute.list_examples()
     assert len(values) == attribute.size
     schema = Schema({"v": attribute}, "target column", [0, 1])
     frame = pd.DataFrame({"v": pd.Series(values, dtype=object), "target column": [0] * len(values)})
@@ -204,13 +204,13 @@ def test_reported_values_are_encoded_as_they_were(attribute):
 
 def test_a_label_for_missing_that_spells_a_number_is_not_reported_as_one():
     for label in ("5", "", "-1e3"):
-        values = reported_values(Numeric(0, 10, bins=2, missing=label))
+        values = Numeric(0, 10, bins=2, missing=label).list_examples()
         assert values[-1] == "missing"
         assert codes_of_record(
             Schema({"v": Numeric(0, 10, bins=2, missing=label)}, "y", [0, 1]),
             {"v": values[-1], "y": 0},
         )[0] == [2]
-    assert reported_values(Numeric(0, 10, bins=2, missing="?"))[-1] == "?"
+    assert Numeric(0, 10, bins=2, missing="?").list_examples()[-1] == "?"
 
 
 @pytest.mark.parametrize(("spread", "together"), WAYS)

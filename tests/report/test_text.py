@@ -11,7 +11,7 @@ from privet.domain import Categorical, Numeric, Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.report import tree_dot, tree_text
-from privet.report.labels import branch_text, count_text, leaves_below
+from privet.report.labels import count_text, leaves_below
 from privet.text import escape_invisible, shorten
 from tests.report.models import SCHEMA, random_codes, random_model, small_tree
 from tests.report.scored import drawn_tree, scored_model, small_drawn
@@ -165,7 +165,7 @@ def test_the_text_leads_every_row_to_its_leaf(seed):
             schema.names, schema.attributes.values(), codes, strict=True
         ):
             for own, among in subsets(tree, schema.index(name)):
-                fits[name, branch_text(attribute, own, among=among)] = column[row] in own
+                fits[name, attribute.describe_branch(own, among=among)] = column[row] in own
         depth, found = 0, None
         for level, text in lines:
             if level == depth and text.startswith("counts"):
@@ -207,24 +207,26 @@ def subsets(tree: Tree, position: int) -> list[tuple[tuple[int, ...], list[int]]
     ],
 )
 def test_branches_of_numbers(codes, text):
-    assert branch_text(Numeric(0, 40, bins=4, missing="none"), codes) == text
+    assert Numeric(0, 40, bins=4, missing="none").describe_branch(codes) == text
 
 
 def test_branches_of_values_and_their_limits():
     colours = Categorical(["red", "green", "blue", "a\nb"])
-    assert branch_text(colours, (0, 2)) == "in {red, blue}"
-    assert branch_text(colours, (0, 1, 2), limit=2) == "in {red, green, … (1 more)}"
-    assert branch_text(colours, (0, 1), limit=2) == "in {red, green}"
-    assert branch_text(colours, (3,)) == "= a\\nb"
-    assert branch_text(colours, (1,), length=3) == "= gr…"
+    assert colours.describe_branch((0, 2)) == "in {red, blue}"
+    assert colours.describe_branch((0, 1, 2), limit=2) == "in {red, green, … (1 more)}"
+    assert colours.describe_branch((0, 1), limit=2) == "in {red, green}"
+    assert colours.describe_branch((3,)) == "= a\\nb"
+    assert colours.describe_branch((1,), length=3) == "= gr…"
 
 
 def test_the_one_value_that_does_not_take_a_branch_is_named():
     letters = Categorical(list("abcde"))
-    assert branch_text(letters, (0, 1, 3), among=(0, 1, 2, 3)) == "!= c"
-    assert branch_text(letters, (0, 1, 3), among=range(5)) == "in {a, b, d}"  # two do not
-    assert branch_text(letters, (0, 1), among=(0, 1, 2)) == "in {a, b}"  # no longer than the other
-    assert branch_text(Numeric(0, 40, bins=4), (0, 2, 3), among=range(4)) == "< 10 or >= 20"
+    assert letters.describe_branch((0, 1, 3), among=(0, 1, 2, 3)) == "!= c"
+    assert letters.describe_branch((0, 1, 3), among=range(5)) == "in {a, b, d}"  # two do not
+    assert (
+        letters.describe_branch((0, 1), among=(0, 1, 2)) == "in {a, b}"
+    )  # no longer than the other
+    assert Numeric(0, 40, bins=4).describe_branch((0, 2, 3), among=range(4)) == "< 10 or >= 20"
 
 
 def test_nothing_invisible_gets_through():

@@ -21,7 +21,7 @@ from privet.domain.questions import Cells, Question
 from privet.errors import SchemaError
 from privet.mechanisms.randomness import SystemBits
 from privet.synthetic.files import write_table
-from privet.synthetic.rows import frame_of, list_bin_integers
+from privet.synthetic.rows import frame_of
 from privet.synthetic.synthesize import SyntheticTable
 from privet.tables.open import open_table, read_public
 
@@ -252,9 +252,9 @@ class TestWholeNumbers:
         assert set(drawn) == set(range(17, 91))
 
     def test_bins_are_apart_and_end_where_they_should(self):
-        assert list_bin_integers(Numeric(0, 10, bins=5)) == ([0, 2, 4, 6, 8], [1, 3, 5, 7, 10])
-        assert list_bin_integers(Numeric(-3, 3, bins=2)) == ([-3, 0], [-1, 3])
-        assert list_bin_integers(Numeric(edges=[0, 0.5, 7])) == ([0, 1], [0, 7])
+        assert Numeric(0, 10, bins=5).list_bin_integers() == ([0, 2, 4, 6, 8], [1, 3, 5, 7, 10])
+        assert Numeric(-3, 3, bins=2).list_bin_integers() == ([-3, 0], [-1, 3])
+        assert Numeric(edges=[0, 0.5, 7]).list_bin_integers() == ([0, 1], [0, 7])
 
     @pytest.mark.parametrize(
         "attribute",
@@ -267,4 +267,4 @@ class TestWholeNumbers:
         ],
     )
     def test_are_not_assumed_otherwise(self, attribute):
-        assert list_bin_integers(attribute) is None
+        assert attribute.list_bin_integers() is None

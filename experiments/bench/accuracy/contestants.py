@@ -16,7 +16,7 @@ from experiments.bench.accuracy.folds import FOLDS, measures
 from experiments.bench.accuracy.views import View, classes_of, peer_views
 from privet._types import Ints
 from privet.datasets import Dataset
-from privet.domain import Categorical, text_of
+from privet.domain import text_of
 
 OURS = {
     "privet": "PrivetClassifier",
@@ -123,7 +123,7 @@ def _gradient_boosting(problem: Problem, train: Ints, test: Ints) -> tuple[Any, 
     nominal = {
         name: "category"
         for name, attribute in data.schema.attributes.items()
-        if isinstance(attribute, Categorical)
+        if not attribute.ordered
     }
     table = data.X.astype(nominal)
     # Two rows of one class in nursery make its steps diverge (.93 instead of 1.00): too few rows

@@ -16,7 +16,6 @@ import pandas as pd
 from experiments.bench.accuracy.header import schema_of
 from privet import datasets
 from privet.datasets import Dataset
-from privet.domain import Numeric
 
 SIX = ("votes", "mushroom", "nursery", "car", "tic_tac_toe", "adult")
 DEVELOPMENT = (*SIX, "breast_cancer", "crx", "autos", "drug_consumption")
@@ -65,9 +64,7 @@ def load(name: str, keel_folder: Callable[[], Path]) -> Dataset:
         table = pd.DataFrame(bunch.data, columns=list(schema.names))
         table[schema.target] = [str(bunch.target_names[label]) for label in bunch.target]
     numbers = {
-        column: float
-        for column, attribute in schema.attributes.items()
-        if isinstance(attribute, Numeric)
+        column: float for column, attribute in schema.attributes.items() if attribute.holds_numbers
     }
     table = table.astype(numbers)
     return Dataset(name, table[list(schema.names)], table[schema.target], schema)

@@ -38,9 +38,10 @@ def schema_of(header: str) -> Schema:
             attributes[name] = attribute
         elif word in ("@output", "@outputs"):
             target = line.split(maxsplit=1)[1].strip().strip("'")
-    if target is None or not isinstance(label := attributes.pop(target, None), Categorical):
+    label = None if target is None else attributes.pop(target, None)
+    if target is None or label is None or label.ordered:
         raise ValueError("the header must name a nominal @output")
-    return Schema(attributes, target, label.values)
+    return Schema(attributes, target, label.labels)
 
 
 def attribute_of(line: str) -> tuple[str, Attribute]:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from privet._types import Floats
 from privet.datasets import Dataset
-from privet.domain import Categorical, Numeric
 from privet.domain.encode.rows import encode
 
 
@@ -40,8 +39,8 @@ def peer_views(data: Dataset, *, nominal: bool) -> dict[str, View]:
     """The views for a peer that knows nominal attributes, or for one that does not; those that are
     the same only once.
     """
-    kinds = {type(attribute) for attribute in data.schema.attributes.values()}
-    if kinds == {Numeric}:
+    numbers = [attribute.holds_numbers for attribute in data.schema.attributes.values()]
+    if all(numbers):
         return {"raw": _own(data, one_hot=False), "our bins": _ours(data)}
     one_hot = {"one-hot": _own(data, one_hot=True)}
     if not nominal:
@@ -49,14 +48,14 @@ def peer_views(data: Dataset, *, nominal: bool) -> dict[str, View]:
     return (
         one_hot
         | {"nominal": _own(data, one_hot=False)}
-        | ({"our bins": _ours(data)} if Numeric in kinds else {})
+        | ({"our bins": _ours(data)} if any(numbers) else {})
     )
 
 
 def _ours(data: Dataset) -> View:
     codes = encode(data.schema, data.X, target=False).codes
     top = np.array(data.schema.sizes, dtype=float) - 1
-    nominal = [isinstance(attribute, Categorical) for attribute in data.schema.attributes.values()]
+    nominal = [not attribute.ordered for attribute in data.schema.attributes.values()]
     return View(np.minimum(np.column_stack(codes), top), np.zeros(len(top)), top, np.array(nominal))
 
 
@@ -67,24 +66,21 @@ def _own(data: Dataset, *, one_hot: bool) -> View:
     codes = _ours(data).X
     columns: list[tuple[Any, float, float, bool]] = []
     for position, (name, attribute) in enumerate(data.schema.attributes.items()):
-        if isinstance(attribute, Numeric):
+        if attribute.holds_numbers:
+            low, high = attribute.cuts[0], attribute.cuts[-1]
             numbers = data.X[name].to_numpy(dtype=float)
             missing = np.isnan(numbers)
-            filled = np.where(
-                missing,
-                (attribute.low + attribute.high) / 2,
-                np.clip(numbers, attribute.low, attribute.high),
-            )
-            columns.append((filled, attribute.low, attribute.high, False))
+            filled = np.where(missing, (low + high) / 2, np.clip(numbers, low, high))
+            columns.append((filled, low, high, False))
             columns += [(missing, 0, 1, False)] if attribute.missing is not None else []
         elif one_hot:
             columns += [(codes[:, position] == code, 0, 1, False) for code in range(attribute.size)]
         else:
             columns.append((codes[:, position], 0, attribute.size - 1, True))
-    values, low, high, nominal = zip(*columns, strict=True)
+    values, lows, highs, nominal = zip(*columns, strict=True)
     return View(
         np.column_stack(values).astype(float),
-        np.array(low, dtype=float),
-        np.array(high, dtype=float),
+        np.array(lows, dtype=float),
+        np.array(highs, dtype=float),
         np.array(nominal),
     )

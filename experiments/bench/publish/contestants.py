@@ -52,7 +52,7 @@ def boosted_on_synthetic_rows(train, test, schema, epsilon):
     frame = table.frame[table.y.isin(sizes.index[sizes >= 5])]
     both = pd.concat([frame[list(schema.names)], test[list(schema.names)]])
     for name in schema.names:
-        if isinstance(schema.attributes[name], pv.Categorical):
+        if not schema.attributes[name].ordered:
             both[name] = both[name].astype(str).astype("category")
     model = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
     with warnings.catch_warnings():

@@ -19,7 +19,6 @@ from experiments.papers.hanisch.as_published import (
     telling_answers,
 )
 from experiments.papers.hanisch.table import Table, prepared
-from privet.domain import Categorical
 from privet.learners import PrivetClassifier, RandomTreesClassifier
 from privet.learners.random_trees.drawing import draw_forest
 from privet.mechanisms.laplace import add_laplace, discrete_laplace
@@ -196,10 +195,8 @@ def _numbered() -> tuple[Any, Any]:
     training rows, test rows.
     """
     data = prepared()
-    attributes = [a for a in data.schema.attributes.values() if isinstance(a, Categorical)]
     ranks = [
-        np.argsort(np.argsort([str(value) for value in attribute.values]))
-        for attribute in attributes
+        np.argsort(np.argsort(attribute.labels)) for attribute in data.schema.attributes.values()
     ]
     train, test = (
         np.column_stack([rank[codes] for rank, codes in zip(ranks, part.codes, strict=True)])

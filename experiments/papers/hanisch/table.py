@@ -92,11 +92,7 @@ def _balanced(rich: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
 
 def _schema(adult: Schema) -> Schema:
     """The public domain: the catalogue's values, and the groups of the protocol."""
-    of = {
-        name: attribute
-        for name, attribute in adult.attributes.items()
-        if isinstance(attribute, Categorical)
-    }
+    of = adult.attributes
     attributes = {
         "age": Categorical(_AGES),
         "workclass": of["workclass"],

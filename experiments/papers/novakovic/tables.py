@@ -18,7 +18,7 @@ import numpy as np
 from experiments.papers.novakovic import protocol
 from privet._types import Ints
 from privet.datasets import load
-from privet.domain import Categorical, Numeric, Schema
+from privet.domain import Categorical, Schema
 from privet.domain.encode.rows import encode
 
 
@@ -82,9 +82,9 @@ def _with_categories(frame: Any, schema: Schema) -> tuple[Any, Schema]:
     """
     codes = encode(schema, frame, target=False).codes
     answers = [
-        n for n, a in schema.attributes.items() if isinstance(a, Numeric) and a.edges is not None
+        name for name, attribute in schema.attributes.items() if "edges" in attribute.facts()
     ]
-    attributes: dict[str, Categorical | Numeric] = dict(schema.attributes)
+    attributes = dict(schema.attributes)
     for position, name in enumerate(schema.names):
         if name in answers:
             attributes[name] = Categorical([str(code) for code in range(schema.sizes[position])])

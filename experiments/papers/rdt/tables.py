@@ -87,7 +87,7 @@ def table(name: str) -> Table:
         # NOT PRIVATE.
         X = X.apply(lambda votes: votes.replace("?", votes[votes != "?"].mode()[0]))  # noqa: N806
         attributes = {
-            bill: Categorical([vote for vote in attribute.values if vote != "?"])  # type: ignore[union-attr]
+            bill: Categorical([vote for vote in attribute.labels if vote != "?"])
             for bill, attribute in attributes.items()
         }
     schema = Schema(attributes, schema.target, classes)

@@ -47,7 +47,7 @@ class World:
         ]
         columns = {name: [row[name] for row in self.rows] for name in names}
         kinds = {
-            name: float if isinstance(attribute, Numeric) else object
+            name: float if attribute.holds_numbers else object
             for name, attribute in self.schema.attributes.items()
         }
         return pd.DataFrame(
@@ -115,7 +115,7 @@ class World:
 
     @property
     def numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Return attributes and classes as numbers: a word is its place in the domain.
+        """Return attributes and classes as numbers: any other value is its code.
 
         The arrays may be written into.
         """
@@ -167,14 +167,10 @@ class Pair:
 def _encode_numbers(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[np.float64]:
     import numpy as np
 
-    places = (
-        None
-        if isinstance(attribute, Numeric)
-        else {value: place for place, value in enumerate(attribute.values)}
-    )
-    return np.array(
-        [value if places is None else places[value] for value in values], dtype=np.float64
-    )
+    from privet.domain.encode.rows import encode_entries
+
+    numbers = values if attribute.holds_numbers else encode_entries([attribute], [values])[0]
+    return np.array(numbers, dtype=np.float64)
 
 
 DOMAIN = Schema(

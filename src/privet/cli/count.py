@@ -102,7 +102,9 @@ def _nest_by_label(numbers: Any, labels: Sequence[Sequence[str]]) -> Any:
 def quantile(
     table: str = TABLE,
     schema: Path | None = SCHEMA,
-    attribute: str = typer.Option(..., "--attribute", "-a", help="The numeric attribute."),
+    attribute: str = typer.Option(
+        ..., "--attribute", "-a", help="The attribute: a number or a date."
+    ),
     q: str = typer.Option(
         "0.5",
         "--q",
@@ -118,7 +120,7 @@ def quantile(
     token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
-    """The bin of a numeric attribute that about holds its median, or another quantile. The charge
+    """The bin of a number or a date that about holds its median, or another quantile. The charge
     is recorded in a ledger first.
 
     Example: [bold]privet quantile people.csv --schema people.schema.json --attribute age --q 0.9
@@ -128,15 +130,15 @@ def quantile(
 
     from privet.cli.asking import place_of, print_budget
     from privet.cli.printing import format_number
-    from privet.queries.quantile import bound_rows_off, numeric_attribute, parse_share
+    from privet.queries.quantile import bound_rows_off, find_ordered, parse_share
 
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
     # before a ledger learns a budget
-    share, numeric = parse_share(q), numeric_attribute(place.schema, attribute)
+    share, ordered = parse_share(q), find_ordered(place.schema, attribute)
     curator = place.curator(epsilon)
     answer = curator.quantile(attribute, share, epsilon)
     assert answer.row_cost.epsilon is not None
-    off = bound_rows_off(share, answer.row_cost.epsilon, numeric.bins)
+    off = bound_rows_off(share, answer.row_cost.epsilon, ordered.bins)
     if as_json:
         found = {
             "attribute": attribute,
@@ -144,6 +146,7 @@ def quantile(
             "bin": answer.index,
             "low": answer.low,
             "high": answer.high,
+            "label": answer.label,
         }
         more = {"middle": answer.middle, "rows_off": off, "private": answer.private}
         cost = {
@@ -158,7 +161,7 @@ def quantile(
     console = Console()
     what = "median" if share * 2 == 1 else f"{format_number(share)}-quantile"
     console.print(
-        f"{attribute}: the {what} is in {numeric.labels[answer.index]}, or near it.",
+        f"{attribute}: the {what} is in {answer.label}, or near it.",
         highlight=False,
         markup=False,
     )

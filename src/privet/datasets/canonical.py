@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from privet.domain import Numeric, Schema, text_of
+from privet.domain import Schema, text_of
 from privet.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ _CELL_END, _ROW_END = "\x1f", "\x1e"
 
 def columns_of(schema: Schema) -> dict[str, bool]:
     """Return the attributes of a schema, then its target, and which of them hold numbers."""
-    return {
-        name: isinstance(attribute, Numeric) for name, attribute in schema.attributes.items()
-    } | {schema.target: False}
+    return {name: attribute.holds_numbers for name, attribute in schema.attributes.items()} | {
+        schema.target: False
+    }
 
 
 def canonical_hash(frame: pd.DataFrame, schema: Schema) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from privet.datasets.canonical import MISSING, CellTexts
 from privet.datasets.catalog import Fetched, find
 from privet.datasets.fetching import raw_cells
-from privet.domain import Numeric, Schema
+from privet.domain import Schema
 from privet.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -80,9 +80,10 @@ def _make_dataset(name: str, cells: CellTexts, schema: Schema) -> Dataset:
     data: dict[str, list[str] | list[float]] = {}
     for attribute, domain in schema.attributes.items():
         texts = cells[attribute]
-        numeric = isinstance(domain, Numeric)
         data[attribute] = (
-            [float("nan" if text == MISSING else text) for text in texts] if numeric else texts
+            [float("nan" if text == MISSING else text) for text in texts]
+            if domain.holds_numbers
+            else texts
         )
     return Dataset(
         name, pd.DataFrame(data), pd.Series(cells[schema.target], name=schema.target), schema

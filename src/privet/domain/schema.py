@@ -98,6 +98,13 @@ class Schema:
                     f"Schema: attribute {name!r} must not read column {attribute.column!r}, which "
                     "is the target or says whose row it is"
                 )
+            if attribute.column != name and attribute.column in self.attributes:
+                raise SchemaError(
+                    f"Schema: attribute {name!r} must not read column {attribute.column!r}, which "
+                    "is an attribute of its own: tables that are made for the schema have a column "
+                    f"for each. Give {attribute.column!r} another name, with "
+                    f"column={attribute.column!r}"
+                )
         try:
             label = Categorical(self.classes, on_unknown="drop")
         except SchemaError as error:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from privet.accounting.cost import Unit
-from privet.domain import Numeric, Schema
+from privet.domain import Schema
 from privet.domain.cells import Split
 from privet.domain.space import (
     MAX_SPACE_DEPTH,
@@ -100,11 +100,9 @@ def recipe_for(
     in_all = n_rows * (spent if unit == "epsilon" else math.sqrt(8 * spent))
     # Ordered attributes are better ranked by several trees, once there is evidence for more than
     # one.
-    categorical = not any(
-        isinstance(attribute, Numeric) for attribute in schema.attributes.values()
-    )
+    ordered = any(attribute.ordered for attribute in schema.attributes.values())
     small = points <= 32 * n_rows and (
-        categorical or rounds == 1 or in_all * 2 / schema.n_classes < 600
+        not ordered or rounds == 1 or in_all * 2 / schema.n_classes < 600
     )
     terms = (
         _additive_share(schema, n_rows, spent, unit)

@@ -19,7 +19,7 @@ from privet.accounting.cost import Number, Unit, is_infinite, parse_exact
 from privet.accounting.statement import Charge
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.domain import Numeric, Schema
+from privet.domain import Schema
 from privet.domain.attributes import Attribute
 from privet.domain.cells import Cells, Split
 from privet.domain.space import MAX_SPACE_DEPTH, TreeSpace
@@ -269,7 +269,7 @@ def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
     scale = second / np.maximum(variance + second, 1e-12)
     weight, known = scale * second, scale * first
     steps = PRIOR * known / (1 + PRIOR * weight)  # each value by itself
-    if isinstance(attribute, Numeric) and 4 < attribute.bins <= MAX_SMOOTHED:
+    if attribute.ordered and 4 < attribute.bins <= MAX_SMOOTHED:
         prior, here = _make_shared_prior(attribute.bins), slice(attribute.bins)
         for c in range(steps.shape[1]):
             steps[here, c] = np.linalg.solve(

@@ -24,7 +24,7 @@ from privet.accounting.cost import Number
 from privet.accounting.statement import Charge
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.domain import Numeric, Schema
+from privet.domain import Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
@@ -262,7 +262,7 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
         attribute = schema.attributes[name]
         if len(codes) < 2:
             continue
-        if isinstance(attribute, Numeric):
+        if attribute.ordered:
             low, high = min(codes), max(codes)
             candidates += [Split.threshold(schema, name, code) for code in range(low + 1, high + 1)]
         elif splits == "multiway" or attribute.size == 2:

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.curator.spending import state_randomised
-from privet.domain import Categorical
 from privet.domain.encode.rows import encode
 from privet.domain.encode.values import match, plain_value_of
 from privet.errors import ParameterError, TableError
@@ -176,7 +175,8 @@ def _parse_leaf_reports(
         ~((numbers[1] >= 1) & (numbers[1] <= n_leaves) & (numbers[1] % 1 == 0)),
         "has a leaf that its tree does not have",
     )
-    label = Categorical(randomizer.schema.classes)
+    label = randomizer.schema.label.encoding("text")
+    assert label is not None
     found = [match(label, plain_value_of(value)) for value in frame["class"]]
     codes = np.array([-1 if code is None else code for code in found], dtype=np.int64)
     _refuse(codes < 0, "has a class that is not in the schema")

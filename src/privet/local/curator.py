@@ -48,7 +48,7 @@ from privet.queries import (
 )
 from privet.queries.checks import check_cells, check_question
 from privet.queries.choose_model import ModelChoice
-from privet.queries.quantile import bin_scores, numeric_attribute
+from privet.queries.quantile import bin_scores, find_ordered
 
 A = TypeVar("A", bound=Answer)
 _LEARNERS = (
@@ -256,16 +256,16 @@ class LocalCurator(AnyCurator):
         return ChosenIndex(**self._terms, index=int(np.argmax(far)))
 
     def _quantile(self, query: FindQuantile) -> Quantile:
-        """The bin of a numeric attribute that holds its ``q``-quantile, as far as the records
+        """The bin of an ordered attribute that holds its ``q``-quantile, as far as the records
         tell.
         """
         assert isinstance(query.q, Fraction)
-        numeric = numeric_attribute(self.schema, query.attribute)
+        ordered = find_ordered(self.schema, query.attribute)
         question = Question.level(Cells.everything(self.schema), [query.attribute])
         counts = self._count(Count(question)).tables[0]
-        scores = bin_scores(round_counts(np.maximum(counts, 0.0)), numeric.bins, query.q)
+        scores = bin_scores(round_counts(np.maximum(counts, 0.0)), ordered.bins, query.q)
         index = scores.index(max(scores))
-        return Quantile.of(Answer(**self._terms), index, query.attribute, query.q, numeric.cuts)
+        return Quantile.of(Answer(**self._terms), index, query.attribute, query.q, ordered)
 
     def _confusion(self, query: Confusion) -> Numbers:
         """The unbiased confusion matrix of a model of one tree: true classes in rows, predicted

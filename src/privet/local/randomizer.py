@@ -20,10 +20,10 @@ import numpy.typing as npt
 from privet._types import Ints
 from privet._validate import check_integer, check_name
 from privet.accounting.cost import Cost, Number, parse_epsilon, parse_exact
-from privet.domain import Attribute, Categorical, Schema
+from privet.domain import Attribute, Schema
 from privet.domain.attributes import Value
 from privet.domain.encode.rows import encode
-from privet.domain.encode.values import codes_of_plain, number_of, plain_value_of
+from privet.domain.encode.values import codes_of_plain, plain_value_of
 from privet.errors import ModelError, ParameterError, SchemaError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below, uniform_order
 from privet.mechanisms.response import randomized_response
@@ -224,7 +224,7 @@ class Randomizer:
     @cached_property
     def _words(self) -> dict[str, list[Any]]:
         return {
-            name: reported_values(attribute) for name, attribute in self.schema.attributes.items()
+            name: attribute.list_examples() for name, attribute in self.schema.attributes.items()
         }
 
 
@@ -242,41 +242,22 @@ def check_epsilon(epsilon: Number) -> Fraction:
 # Values to codes and back.
 
 
-def reported_values(attribute: Attribute) -> list[Value]:
-    """Return a value for each code that is encoded as this code again.
-
-    It is a listed value, the middle of a bin, or a text for missing.
-    """
-    if isinstance(attribute, Categorical):
-        return list(attribute.values)
-    low, high = (np.array(edges) for edges in (attribute.cuts[:-1], attribute.cuts[1:]))
-    middle = low / 2 + high / 2
-    inside = attribute.codes_of(middle) == np.arange(attribute.bins)
-    numbers: list[Value] = [float(number) for number in np.where(inside, middle, low)]
-    if attribute.missing is None:
-        return numbers
-    # A label that spells a number would be taken for one; any other text is a missing entry.
-    return [
-        *numbers,
-        attribute.missing
-        if math.isnan(number_of(attribute.missing)) and attribute.missing
-        else "missing",
-    ]
-
-
 def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int], int]:
     """Encode one record and its class, as a table of it would be encoded."""
-    absent = [name for name in (*schema.names, schema.target) if name not in record]
+    columns = schema.find_columns(record.keys())
+    needed = list(dict.fromkeys([*columns.values(), schema.target]))
+    absent = [name for name in needed if name not in record]
     if absent:
-        raise SchemaError(
-            f"the record has no {absent[0]!r}; it must have "
-            f"{', '.join((*schema.names, schema.target))}"
-        )
+        raise SchemaError(f"the record has no {absent[0]!r}; it must have {', '.join(needed)}")
     codes = [
-        int(codes_of_plain(attribute, [plain_value_of(record[name])])[0])
+        _code_of_entry(attribute, record[columns[name]])
         for name, attribute in schema.attributes.items()
     ]
-    return codes, int(codes_of_plain(schema.label, [plain_value_of(record[schema.target])])[0])
+    return codes, _code_of_entry(schema.label, record[schema.target])
+
+
+def _code_of_entry(attribute: Attribute, entry: Any) -> int:
+    return int(codes_of_plain(attribute.encoding, [plain_value_of(entry)])[0])
 
 
 def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Ints, Ints]:

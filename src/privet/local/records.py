@@ -33,7 +33,8 @@ from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import Ledger
 from privet.curator.account import Accounting
 from privet.domain import Schema, text_of
-from privet.domain.encode.values import NO_VALUE, raise_if_any
+from privet.domain.encode.scalars import NO_VALUE
+from privet.domain.encode.values import raise_if_any
 from privet.errors import ParameterError, TableError
 from privet.local.leaf_randomizer import LeafRandomizer
 from privet.local.randomizer import Randomizer
@@ -122,11 +123,16 @@ def records_of(
     source = iter(lines)
     delim, names = header_of(next(source, b""), name)
     raise_if_any(
-        (column, "absent") for column in (*schema.names, schema.target) if column not in names
+        (column, "absent") for column in _needed_columns(schema, names) if column not in names
     )
     return _split_records(
         join_lines(source, delim, len(names)) if over_lines else source, delim, names
     )
+
+
+def _needed_columns(schema: Schema, present: Sequence[str] = ()) -> list[str]:
+    """Return the columns of a table that records are read from: attributes and class."""
+    return list(dict.fromkeys([*schema.find_columns(present).values(), schema.target]))
 
 
 def _split_records(
@@ -253,7 +259,7 @@ def _read_csv_blocks(path: Path, schema: Schema) -> Iterator[Any]:
         columns = (
             list(first[0])
             if first
-            else [*schema.names, schema.target, *([schema.person] if schema.person else [])]
+            else [*_needed_columns(schema), *([schema.person] if schema.person else [])]
         )
         block = first
         while True:

@@ -11,10 +11,10 @@ Groups are l-diverse in the sense of Anatomy: no value has more than one l-th of
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -26,8 +26,9 @@ import numpy.typing as npt
 from privet._types import Ints
 from privet._validate import check_integer, check_real
 from privet.anonymity import Groups
-from privet.domain import Attribute, Categorical, Schema, text_of
-from privet.domain.encode.rows import encode
+from privet.domain import Attribute, Schema, text_of
+from privet.domain.encode.rows import encode_entries
+from privet.domain.encode.scalars import moment_of
 from privet.errors import OutsourceError, ParameterError, SchemaError
 
 VERSION = 1
@@ -170,19 +171,31 @@ def people_cells(frame: Any, anatomy: Anatomy) -> list[list[CellText]]:
 
     The sensitive column comes last.
     """
-    names = [*anatomy.columns, anatomy.sensitive]
-    domains = {**anatomy.schema.attributes, anatomy.schema.target: anatomy.schema.label}
-    columns = cells_of(frame, names)
+    schema = anatomy.schema
+    columns = dict(zip(schema.names, attribute_cells(frame, schema), strict=True))
+    (classes,) = cells_of(frame, [schema.target])
+    columns[schema.target] = canonicalize_cells(schema.label, classes)
+    if schema.person is not None:
+        (columns[schema.person],) = cells_of(frame, [schema.person])
+    return [columns[name] for name in (*anatomy.columns, anatomy.sensitive)]
+
+
+def attribute_cells(frame: Any, schema: Schema) -> list[list[CellText]]:
+    """Return the cells of each attribute, as the schema spells them.
+
+    So an age leaves its owner as an age, not as the date of birth that it is read from.
+    """
+    cells = cells_of(frame, list(schema.find_columns(frame.columns).values()))
     return [
-        canonicalize_cells(domains[name], column) if name in domains else column
-        for name, column in zip(names, columns, strict=True)
+        canonicalize_cells(attribute, column)
+        for attribute, column in zip(schema.attributes.values(), cells, strict=True)
     ]
 
 
 def cells_of(frame: Any, names: Sequence[str]) -> list[list[CellText]]:
     """Return the columns of a data frame as texts.
 
-    A number or boolean has the text of its category.
+    A number or boolean has the text of its category; a date is ISO 8601, in UTC.
     """
     absent = [name for name in names if name not in frame.columns]
     if absent:
@@ -201,9 +214,11 @@ def _extract_column(name: str, column: Any) -> list[CellText]:
 
 
 def _cell_text(name: str, entry: Any) -> str:
+    if isinstance(entry, date):  # a timestamp, too
+        return _date_text(name, entry)
     if not isinstance(entry, str | bool | int | float | np.number | np.bool_):
         raise SchemaError(
-            f"column {name!r} must hold text, numbers or truth values, but one entry is a "
+            f"column {name!r} must hold text, numbers, truth values or dates, but one entry is a "
             f"{type(entry).__name__}"
         )
     text = text_of(entry.item() if isinstance(entry, np.generic) else entry)
@@ -219,24 +234,23 @@ def _cell_text(name: str, entry: Any) -> str:
     return text
 
 
+def _date_text(name: str, entry: date) -> str:
+    text = str(moment_of(entry))
+    if np.isnat(moment_of(text)):
+        raise SchemaError(
+            f"column {name!r} must hold dates of the years 1000 to 9999, which can be written as "
+            f"text; got the year {entry.year}"
+        )
+    return text
+
+
 def canonicalize_cells(domain: Attribute, cells: Sequence[CellText]) -> list[CellText]:
     """Spell cells as the schema does.
 
     A source that writes 30.0 where another writes 30 would mark its rows in both halves alike.
     """
-    known = {cell: _canonicalize_cell(domain, cell) for cell in set(cells)}
+    known = {cell: domain.canonical(cell) for cell in set(cells)}
     return [known[cell] for cell in cells]
-
-
-def _canonicalize_cell(domain: Attribute, cell: CellText) -> CellText:
-    if isinstance(domain, Categorical):
-        code = domain.missing_code if cell is None else domain.code_of_text.get(cell)
-        return cell if code is None or code >= domain.size else domain.labels[code]
-    try:
-        number = float(cell) if cell is not None and "_" not in cell else math.nan
-    except ValueError:
-        number = math.nan
-    return text_of(number) if math.isfinite(number) else domain.missing
 
 
 def codes_of(domain: Attribute, cells: Sequence[CellText]) -> npt.NDArray[np.int64]:
@@ -244,11 +258,7 @@ def codes_of(domain: Attribute, cells: Sequence[CellText]) -> npt.NDArray[np.int
 
     The code of an unknown cell is the domain's size.
     """
-    schema = Schema({"cell": domain}, "class", ["no", "yes"])
-    return np.asarray(
-        encode(schema, {"cell": np.array(cells, dtype=object)}, target=False).codes[0],
-        dtype=np.int64,
-    )
+    return encode_entries([domain], [cells])[0].astype(np.int64)
 
 
 # Whether groups are l-diverse: no value has more than one l-th of the entries.

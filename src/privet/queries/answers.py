@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from privet._types import Floats, Json
 from privet.accounting.cost import Cost, parse_fraction
 from privet.accounting.ledger import Entry
 from privet.accounting.ledger.journal import cost_from, cost_to, entry_from, entry_to
+from privet.domain.attributes import Attribute
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.queries.json_parts import cells_to, split_to
@@ -151,21 +152,30 @@ class ChosenIndex(Answer):
 @dataclass(frozen=True, eq=False)
 class Quantile(ChosenIndex):
     """The bin that was chosen for the ``q``-quantile of an attribute, from ``low`` to ``high`` in
-    the units of the schema.
+    the units of the schema: days from 1970-01-01 for a date. ``label`` is the bin in words.
     """
 
     attribute: str
     q: Fraction
     low: float
     high: float
+    label: str
 
     @classmethod
     def of(
-        cls, answer: Answer, index: int, attribute: str, q: Fraction, cuts: Sequence[float]
+        cls, answer: Answer, index: int, attribute: str, q: Fraction, domain: Attribute
     ) -> Quantile:
-        """Return the answer for a chosen bin, with its edges."""
-        low, high = cuts[index : index + 2]
-        return cls(**answer.terms, index=index, attribute=attribute, q=q, low=low, high=high)
+        """Return the answer for a chosen bin of an ordered attribute, with its edges."""
+        low, high = domain.cuts[index : index + 2]
+        return cls(
+            **answer.terms,
+            index=index,
+            attribute=attribute,
+            q=q,
+            low=low,
+            high=high,
+            label=domain.labels[index],
+        )
 
     @property
     def middle(self) -> float:

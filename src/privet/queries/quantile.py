@@ -1,4 +1,4 @@
-"""Find the bin of a numeric attribute that about holds a quantile.
+"""Find the bin of an ordered attribute that about holds a quantile.
 
 Bins are scored by how far they are from holding it. Let q = a/b in lowest terms, let n be the
 number of rows that have a value, and for a bin let L be how many of them lie below it and U how
@@ -39,7 +39,7 @@ import numpy.typing as npt
 
 from privet._types import Json
 from privet.accounting.cost import Number, parse_exact
-from privet.domain import Numeric, Schema
+from privet.domain import Attribute, Schema
 from privet.domain.cells import Cells, domain_size
 from privet.domain.questions import Question
 from privet.errors import ParameterError
@@ -57,14 +57,14 @@ from privet.tables.base import CountSource
 @register
 @dataclass(frozen=True)
 class FindQuantile(Query[Quantile]):
-    """The bin of a numeric attribute that about holds its q-quantile.
+    """The bin of an ordered attribute that about holds its q-quantile.
 
-    A share ``q`` (0 to 1) of the values lies below it. Rows without a value are left out; numbers
-    beyond the bounds are in the outermost bins, or left out under ``on_unknown="drop"``. The score
-    of a bin is how many rows it is off, in parts of q = a/b. Sensitivity: range 2 max(a, b - a),
-    proved in :mod:`privet.queries.quantile`; one row off weighs 1/2 to 1 times epsilon. Neighbours:
-    one row added or removed. Cost: pure epsilon, and epsilon**2/8 in zCDP with the exponential
-    mechanism.
+    Numbers and dates are ordered. A share ``q`` (0 to 1) of the values lies below it. Rows without
+    a value are left out; values beyond the bounds are in the outermost bins, or left out under
+    ``on_unknown="drop"``. The score of a bin is how many rows it is off, in parts of q = a/b.
+    Sensitivity: range 2 max(a, b - a), proved in :mod:`privet.queries.quantile`; one row off weighs
+    1/2 to 1 times epsilon. Neighbours: one row added or removed. Cost: pure epsilon, and
+    epsilon**2/8 in zCDP with the exponential mechanism.
     """
 
     attribute: str
@@ -84,7 +84,7 @@ class FindQuantile(Query[Quantile]):
 
     def plain(self, schema: Schema) -> Self:
         share = parse_share(self.q)
-        numeric_attribute(schema, self.attribute)
+        find_ordered(schema, self.attribute)
         return type(self)(self.attribute, share, check_mechanism(self.mechanism))
 
     @property
@@ -93,8 +93,8 @@ class FindQuantile(Query[Quantile]):
         return self.q
 
     @property
-    def _numeric(self) -> Numeric:
-        return numeric_attribute(self.schema, self.attribute)
+    def _ordered(self) -> Attribute:
+        return find_ordered(self.schema, self.attribute)
 
     @property
     def _question(self) -> Question:
@@ -102,33 +102,33 @@ class FindQuantile(Query[Quantile]):
 
     @property
     def kind(self) -> Selects:
-        return Selects((self._numeric.bins,), bin_range(self._share), self.mechanism)
+        return Selects((self._ordered.bins,), bin_range(self._share), self.mechanism)
 
     @property
     def load(self) -> Load:
         working = load_of(self._question)
-        return Load(self._numeric.bins, working.counts, working.nodes, working.depth)
+        return Load(self._ordered.bins, working.counts, working.nodes, working.depth)
 
     def describe(self) -> str:
-        what = f"{self.attribute}, q {float(self._share):.6g}, {self._numeric.bins} bins"
+        what = f"{self.attribute}, q {float(self._share):.6g}, {self._ordered.bins} bins"
         return f"private selection of a quantile: {what}"
 
     def spell_out(self) -> str:
         return (
-            f"the {self._share}-quantile of {self.attribute}, as one of {self._numeric.bins} bins"
+            f"the {self._share}-quantile of {self.attribute}, as one of {self._ordered.bins} bins"
         )
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
         return self.attribute, self.q, epsilon, self.mechanism
 
     def exact(self, source: CountSource) -> list[list[int]]:
-        return [bin_scores(source.count(self._question)[0], self._numeric.bins, self._share)]
+        return [bin_scores(source.count(self._question)[0], self._ordered.bins, self._share)]
 
     def answer(self, released: list[int], terms: Answer) -> Quantile:
-        return Quantile.of(terms, released[0], self.attribute, self._share, self._numeric.cuts)
+        return Quantile.of(terms, released[0], self.attribute, self._share, self._ordered)
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Quantile:
-        index = parse_choice(data, self._numeric.bins)
+        index = parse_choice(data, self._ordered.bins)
         about = (data["attribute"], data["q"])
         expect(about == (self.attribute, str(self._share)), "it is about something else")
         return self.answer([index], terms)
@@ -143,23 +143,20 @@ class FindQuantile(Query[Quantile]):
         return cls(data["attribute"], "1/2" if q is None else q, mechanism)
 
 
-def numeric_attribute(schema: Schema, name: str) -> Numeric:
-    """Return the numeric attribute of this name, whose bins have an order; raise for any other."""
+def find_ordered(schema: Schema, name: str) -> Attribute:
+    """Return the attribute of this name; raise unless its bins have an order."""
     if type(name) is not str:
         raise ParameterError(
-            f"attribute must be the name of a numeric attribute, got {type(name).__name__}"
+            f"attribute must be the name of an ordered attribute, got {type(name).__name__}"
         )
     domain_size(schema, name)
     attribute = schema.attributes[name]
-    if not isinstance(attribute, Numeric):
-        ordered = [
-            other
-            for other, candidate in schema.attributes.items()
-            if isinstance(candidate, Numeric)
-        ]
+    if not attribute.ordered:
+        ordered = [other for other, listed in schema.attributes.items() if listed.ordered]
         there_are = f"there are {', '.join(ordered)}" if ordered else "there is none"
         raise ParameterError(
-            f"attribute must be a numeric one ({there_are}), got {name!r}, which is categorical"
+            f"attribute must be a number or a date ({there_are}), got {name!r}, which is "
+            f"{attribute.type}"
         )
     return attribute
 

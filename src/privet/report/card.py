@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from privet.domain import Attribute, Categorical, Schema, text_of
+from collections.abc import Sequence
+
+from privet.domain import Schema
 from privet.model import Model
 from privet.model.leaf_vectors import explain_wear
 from privet.report.blocks import (
@@ -18,6 +20,7 @@ from privet.report.blocks import (
 from privet.report.labels import class_labels
 from privet.report.model_parts import Parts, says_classes, vote
 from privet.report.wording import explain_promise, list_charges
+from privet.text import join_some
 
 #: A card lists so many values of an attribute.
 MAX_LISTED = 40
@@ -246,7 +249,8 @@ def _not_protected_blocks(model: Model) -> list[CardBlock]:
 
 def _needed_blocks(schema: Schema) -> list[CardBlock]:
     rows = tuple(
-        (name, *_describe_domain(attribute)) for name, attribute in schema.attributes.items()
+        (name, *attribute.describe(limit=MAX_LISTED))
+        for name, attribute in schema.attributes.items()
     )
     text = (
         "To predict, a row needs these attributes and nothing else; neither the class nor an "
@@ -258,28 +262,6 @@ def _needed_blocks(schema: Schema) -> list[CardBlock]:
         Paragraph(text),
         Grid(("attribute", "kind", "values or bounds"), rows),
     ]
-
-
-def _describe_domain(attribute: Attribute) -> tuple[str, str]:
-    if isinstance(attribute, Categorical):
-        extra = (
-            ""
-            if attribute.other is None
-            else f'; everything else counts as "{text_of(attribute.other)}"'
-        )
-        return "one of a list", f"{_join_labels(attribute.labels)}{extra}"
-    missing = (
-        "" if attribute.missing is None else f'; a missing entry counts as "{attribute.missing}"'
-    )
-    beyond = "not used" if attribute.on_unknown == "drop" else "counted in the nearest bin"
-    bins = "1 bin" if attribute.bins == 1 else f"{attribute.bins} bins"
-    return (
-        "number",
-        (
-            f"{attribute.low:.6g} to {attribute.high:.6g} in {bins}; numbers beyond are "
-            f"{beyond}{missing}"
-        ),
-    )
 
 
 def _noise_blocks(model: Model) -> list[CardBlock]:
@@ -351,9 +333,8 @@ def _limit_blocks() -> list[CardBlock]:
     return [Heading("Limits"), Bullets(items)]
 
 
-def _join_labels(labels: list[str] | tuple[str, ...]) -> str:
-    shown = ", ".join(labels[:MAX_LISTED])
-    return shown if len(labels) <= MAX_LISTED else f"{shown}, … ({len(labels) - MAX_LISTED} more)"
+def _join_labels(labels: Sequence[str]) -> str:
+    return join_some(labels, ", ", MAX_LISTED)
 
 
 def _format_setting(value: object) -> str:

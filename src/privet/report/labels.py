@@ -6,15 +6,13 @@ shown as one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 import numpy.typing as npt
 
-from privet.domain import Attribute, Categorical, Numeric, Schema
+from privet.domain import Attribute, Schema
 from privet.domain.cells import Cells
 from privet.domain.tree import Tree, domain_shares
-from privet.text import escape_invisible, shorten
+from privet.text import escape_invisible
 
 
 def attribute_at(schema: Schema, position: int) -> tuple[str, Attribute]:
@@ -32,49 +30,9 @@ def list_branches(tree: Tree, node: int, *, limit: int | None = None) -> list[tu
     attribute = attribute_at(tree.schema, int(tree.cells.attribute[node]))[1]
     among = sorted(code for _, codes in children for code in codes)
     return [
-        (child, branch_text(attribute, codes, among=among, limit=limit))
+        (child, attribute.describe_branch(codes, among=among, limit=limit))
         for child, codes in children
     ]
-
-
-def branch_text(
-    attribute: Attribute,
-    codes: Sequence[int],
-    *,
-    among: Sequence[int] = (),
-    limit: int | None = None,
-    length: int | None = None,
-) -> str:
-    """Write the condition of a branch.
-
-    Examples: ``= red``, ``in {red, blue}``, ``!= grey``, ``< 35``, ``>= 50``, ``in [35, 50)``, or
-    several of them.
-
-    Args:
-        attribute: what is tested.
-        codes: the codes that take the branch.
-        among: the codes that are possible here. Where three or more take the branch and one does
-            not, that one is named.
-        limit: show so many values at most, and how many more there are.
-        length: shorten each value to so many characters.
-    """
-    if isinstance(attribute, Categorical):
-        others = [code for code in among if code not in codes]
-        but_one = len(others) == 1 and len(codes) > 2
-        labels = [
-            escape_invisible(attribute.labels[code]) for code in (others if but_one else codes)
-        ]
-        text = _join_some(
-            [label if length is None else shorten(label, length) for label in labels], ", ", limit
-        )
-        return f"!= {text}" if but_one else f"= {text}" if len(labels) == 1 else f"in {{{text}}}"
-    spans = [
-        _describe_span(attribute, first, last)
-        for first, last in _find_code_runs([code for code in codes if code < attribute.bins])
-    ]
-    if attribute.missing is not None and attribute.bins in codes:
-        spans.append(f"= {escape_invisible(attribute.missing)}")
-    return _join_some(spans, " or ", limit)
 
 
 def class_labels(schema: Schema) -> list[str]:
@@ -108,37 +66,6 @@ def leaves_below(tree: Tree) -> npt.NDArray[np.int64]:
     for node in range(tree.n_nodes - 1, 0, -1):
         below[parents[node]] += below[node]
     return below
-
-
-def _join_some(items: list[str], separator: str, limit: int | None) -> str:
-    if limit is None or len(items) <= limit:
-        return separator.join(items)
-    return f"{separator.join(items[:limit])}{separator}… ({len(items) - limit} more)"
-
-
-def _find_code_runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of neighbouring codes."""
-    first = last = None
-    for code in sorted(codes):
-        if first is None or last is None:
-            first = last = code
-        elif code == last + 1:
-            last = code
-        else:
-            yield first, last
-            first = last = code
-    if first is not None and last is not None:
-        yield first, last
-
-
-def _describe_span(attribute: Numeric, first: int, last: int) -> str:
-    """Numbers beyond the bounds are counted in the outermost bins, so these are open."""
-    low, high = f"{attribute.cuts[first]:.6g}", f"{attribute.cuts[last + 1]:.6g}"
-    if first == 0 and last == attribute.bins - 1:
-        return "is any number"
-    if first == 0:
-        return f"< {high}"
-    return f">= {low}" if last == attribute.bins - 1 else f"in [{low}, {high})"
 
 
 # A tree of scores as people read it: branches with the same answer become one.

@@ -86,13 +86,14 @@ def write_table(table: SyntheticTable, path: Path) -> None:
 
 def _copy(table: SyntheticTable, path: Path, kind: str) -> None:
     import duckdb
+    from pandas import isna
     from pandas.api.types import is_numeric_dtype
 
     frame = table.frame.copy(deep=False)
     texts = [name for name, dtype in frame.dtypes.items() if not is_numeric_dtype(dtype)]
     for name in texts:
         # values of several kinds have one type in a file
-        frame[name] = [text_of(value) for value in frame[name]]
+        frame[name] = [None if isna(value) else text_of(value) for value in frame[name]]
     if kind == "csv":  # in quotes an empty text is not null
         names = ", ".join(map(quote_identifier, texts))
         options = f"FORMAT csv, HEADER{f', FORCE_QUOTE ({names})' if texts else ''}"

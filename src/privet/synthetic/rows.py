@@ -8,16 +8,14 @@ one, instead of by a square root.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from privet._types import Floats, Ints
-from privet.domain import Attribute, Categorical, Numeric, Schema
+from privet.domain import Schema
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.synthetic.class_tree import ClassTree
 
@@ -94,78 +92,29 @@ def _last_possible(weights: Floats) -> Ints:
 
 
 def frame_of(schema: Schema, columns: Sequence[Ints], classes: Ints, bits: Bits) -> pd.DataFrame:
-    """Turn codes into rows: listed values, numbers drawn uniformly within their bin, or null.
-
-    Null stands for a missing number.
+    """Turn codes into rows: listed values, numbers and dates drawn uniformly within their bin, or
+    null, which stands for a missing number or date.
 
     Encoded by the same schema, they have these codes again.
     """
     import pandas as pd
 
+    draws = _BitDraws(bits)
     drawn = {
-        name: _draw_column(attribute, codes, bits)
+        name: attribute.draw(codes, draws)
         for (name, attribute), codes in zip(schema.attributes.items(), columns, strict=True)
     }
-    return pd.DataFrame({**drawn, schema.target: _value_array(schema.classes)[classes]})
+    return pd.DataFrame({**drawn, schema.target: schema.label.draw(classes, draws)})
 
 
-def _draw_column(attribute: Attribute, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
-    return (
-        _value_array(attribute.values)[codes]
-        if isinstance(attribute, Categorical)
-        else _draw_numbers(attribute, codes, bits)
-    )
+@dataclass(frozen=True)
+class _BitDraws:
+    """Random numbers of one source of bits, for attributes."""
 
+    bits: Bits
 
-def _value_array(values: Sequence[object]) -> npt.NDArray[Any]:
-    """An array that takes values by number. Texts, values of several kinds and very long numbers
-    stay what they are.
-    """
-    kinds = {type(value) for value in values}
-    if kinds in ({bool}, {float}) or (
-        kinds == {int} and all(-(2**63) <= value < 2**63 for value in values)  # type: ignore[operator]
-    ):
-        return np.array(values)
-    out = np.empty(len(values), dtype=object)
-    out[:] = list(values)
-    return out
+    def uniforms(self, count: int) -> Floats:
+        return uniforms(self.bits, count)
 
-
-def _draw_numbers(attribute: Numeric, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
-    missing = codes >= attribute.bins
-    bins = np.where(missing, 0, codes)
-    if (whole := list_bin_integers(attribute)) is not None:
-        first, last = (np.array(ends, dtype=np.int64)[bins] for ends in whole)
-        numbers = first + uniform_below(bits, (last - first + 1).astype(np.uint64)).astype(np.int64)
-        return np.where(missing, np.nan, numbers) if missing.any() else numbers
-    low, high = np.array(attribute.cuts[:-1])[bins], np.array(attribute.cuts[1:])[bins]
-    share = uniforms(bits, len(codes))
-    # high - low may be too large a number
-    drawn = np.clip(low * (1 - share) + high * share, low, np.nextafter(high, -np.inf))
-    return np.where(missing, np.nan, drawn)
-
-
-def list_bin_integers(attribute: Numeric) -> tuple[list[int], list[int]] | None:
-    """Return the first and last integer of each bin, or None.
-
-    It is None unless the bounds are integers and every bin holds one.
-
-    A public rule: such an attribute (an age, a sum of money) most likely counts something.
-    """
-    if not (
-        attribute.low.is_integer()
-        and attribute.high.is_integer()
-        and max(-attribute.low, attribute.high) < 2**53
-    ):
-        return None
-    first = [math.ceil(low) for low in attribute.cuts[:-1]]
-    last = [math.ceil(high) - 1 for high in attribute.cuts[1:-1]] + [int(attribute.high)]
-    return (
-        (first, last)
-        if all(a <= b for a, b in zip(first, last, strict=True)) and _is_increasing(first)
-        else None
-    )
-
-
-def _is_increasing(first: Sequence[int]) -> bool:
-    return all(a < b for a, b in pairwise(first))
+    def below(self, limits: Ints) -> Ints:
+        return uniform_below(self.bits, limits.astype(np.uint64)).astype(np.int64)

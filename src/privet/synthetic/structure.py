@@ -21,7 +21,7 @@ import numpy.typing as npt
 from privet._types import Floats, Ints
 from privet.accounting.cost import Number
 from privet.curator import AnyCurator
-from privet.domain import Attribute, Categorical, Schema
+from privet.domain import Attribute, Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.questions import Partition, Question
 from privet.mechanisms.randomness import Bits, uniform_below
@@ -171,11 +171,11 @@ def group_values(attribute: Attribute, rows: npt.NDArray[np.float64], deviation:
     """Assign each value to a group, from the noisy number of rows of each value.
 
     A category is a group of its own where it is frequent enough, and the rare ones are one
-    together. Bins of a numeric attribute are joined with their neighbours; missing numbers are a
+    together. Bins of an ordered attribute are joined with their neighbours; missing entries are a
     group of their own.
     """
     threshold = DEVIATIONS * deviation
-    if isinstance(attribute, Categorical):
+    if not attribute.ordered:
         return _group_rare(rows, threshold)
     bins = _group_neighbours(
         rows[: attribute.bins], max(threshold, float(np.maximum(rows, 0).sum()) / MOST_GROUPS)

@@ -76,6 +76,8 @@ class Attribute(ABC):
     #: Whether codes have an order: then they are split at thresholds, and missing entries, where
     #: they are set apart, have the last code.
     ordered: ClassVar[bool]
+    #: Whether raw data are best held as floats: 202 and 202.0 are the same entry then.
+    holds_numbers: ClassVar[bool] = False
 
     missing: Value | None
     on_unknown: str | None
@@ -146,7 +148,10 @@ class Attribute(ABC):
 
     @abstractmethod
     def canonical(self, cell: str | None) -> str | None:
-        """Spell a cell of a text file as the schema does; None stands for null."""
+        """Spell a cell of a text file as the schema does; None stands for null.
+
+        What it returns has the code of the cell.
+        """
 
     # -- words -------------------------------------------------------------------------------------
 
@@ -156,8 +161,11 @@ class Attribute(ABC):
         """The kind and size of the domain in a few words, such as ``3 values``."""
 
     @abstractmethod
-    def describe(self) -> tuple[str, str]:
-        """Return the kind of the column and its domain, in words for a privacy card."""
+    def describe(self, *, limit: int | None = None) -> tuple[str, str]:
+        """Return the kind of the column and its domain, in words for a privacy card.
+
+        Of a list, show so many values at most, and how many more there are.
+        """
 
     @abstractmethod
     def describe_unknown(self) -> str:
@@ -287,13 +295,6 @@ def _shorten_list(value: object) -> str:
         return repr(value)
     first, last = ", ".join(map(repr, value[:3])), repr(value[-1])
     return f"[{first}, ..., {last}] ({len(value)})"
-
-
-def join_some(items: Sequence[str], separator: str, limit: int | None) -> str:
-    """Join texts; show so many at most, and how many more there are."""
-    if limit is None or len(items) <= limit:
-        return separator.join(items)
-    return f"{separator.join(items[:limit])}{separator}… ({len(items) - limit} more)"
 
 
 def check_finite(owner: str, name: str, value: object) -> float:

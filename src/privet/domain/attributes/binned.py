@@ -15,12 +15,12 @@ from privet.domain.attributes.base import (
     Attribute,
     What,
     is_writable_text,
-    join_some,
 )
 from privet.domain.encode.encoding import Encoding, Scalar, ValueKind
+from privet.domain.encode.scalars import read_numbers
 from privet.domain.encode.steps import Steps
 from privet.errors import SchemaError
-from privet.text import escape_invisible
+from privet.text import escape_invisible, join_some
 
 
 class Binned(Attribute):
@@ -95,6 +95,17 @@ class Binned(Attribute):
             unreadable,
         )
         return Encoding(reads, steps, outside, null, unreadable)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    @cached_property
+    def missing_text(self) -> str | None:
+        """Text that is read as a missing entry: the label, unless it spells a value."""
+        scalar = self.reads("text")
+        if self.missing is None or scalar is None:
+            return self.missing
+        spells_value = not math.isnan(read_numbers(scalar, [self.missing])[0])
+        return "missing" if spells_value else self.missing
 
     # -- words -------------------------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ class Boolean(Listed):
     def summary(self) -> str:
         return "true or false"
 
-    def describe(self) -> tuple[str, str]:
+    def describe(self, *, limit: int | None = None) -> tuple[str, str]:  # noqa: ARG002
         missing = "" if self.missing is None else f'; a missing entry counts as "{self.missing}"'
         return "true or false", f"true, false{missing}"
 

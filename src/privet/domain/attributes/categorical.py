@@ -20,7 +20,7 @@ from privet.domain.attributes.base import (
 )
 from privet.domain.attributes.listed import Listed
 from privet.errors import SchemaError
-from privet.text import escape_invisible
+from privet.text import escape_invisible, join_some
 
 
 class Categorical(Listed):
@@ -110,9 +110,9 @@ class Categorical(Listed):
     def catches_unknown(self) -> bool:
         return self.other is not None
 
-    def describe(self) -> tuple[str, str]:
+    def describe(self, *, limit: int | None = None) -> tuple[str, str]:
         extra = "" if self.other is None else f'; everything else counts as "{text_of(self.other)}"'
-        return "one of a list", f"{', '.join(self.labels)}{extra}"
+        return "one of a list", f"{join_some(self.labels, ', ', limit)}{extra}"
 
     def describe_unknown(self) -> str:
         if self.other is None or self.on_unknown == "drop":

@@ -146,10 +146,7 @@ class Date(Binned):
         middle = [
             self._write(low + (high - low) // 2) for low, high in zip(first, last, strict=True)
         ]
-        if self.missing is None:
-            return middle
-        unreadable = np.isnan(read_numbers(DatePart(self.part, self.at), [self.missing]))[0]
-        return [*middle, self.missing if self.missing and unreadable else "missing"]
+        return middle if self.missing is None else [*middle, self.missing_text or "missing"]
 
     def draw(self, codes: npt.NDArray[np.int64], draws: Draws) -> npt.NDArray[Any]:
         missing = codes >= self.bins
@@ -164,7 +161,9 @@ class Date(Binned):
 
     def canonical(self, cell: str | None) -> str | None:
         number = float(read_numbers(DatePart(self.part, self.at), [cell])[0])
-        return text_of(self._write(int(number))) if math.isfinite(number) else self.missing
+        if not math.isfinite(number):
+            return self.missing_text
+        return _date_text(int(number)) if self.part == "date" else text_of(number)
 
     def _ends(self) -> tuple[list[int], list[int]]:
         """Return the first and the last integer of each bin."""
@@ -190,7 +189,7 @@ class Date(Binned):
     def summary(self) -> str:
         return f"{self.part}, {self.bins} bins"
 
-    def describe(self) -> tuple[str, str]:
+    def describe(self, *, limit: int | None = None) -> tuple[str, str]:  # noqa: ARG002
         missing = "" if self.missing is None else f'; a missing entry counts as "{self.missing}"'
         beyond = "not used" if self.on_unknown == "drop" else "counted in the nearest bin"
         bins = "1 bin" if self.bins == 1 else f"{self.bins} bins"

@@ -16,11 +16,10 @@ from privet.domain.attributes.base import (
     Attribute,
     Draws,
     Value,
-    join_some,
     text_of,
 )
 from privet.domain.encode.encoding import Encoding, Scalar, ValueKind
-from privet.text import escape_invisible, shorten
+from privet.text import escape_invisible, join_some, shorten
 
 _INTEGER = re.compile("0|-?[1-9][0-9]{0,330}")  # as many digits as MAX_BITS have
 _DECIMAL = re.compile("-?(0|[1-9][0-9]{0,300})[.][0-9]{1,300}")

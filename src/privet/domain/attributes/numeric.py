@@ -47,6 +47,7 @@ class Numeric(Binned):
     """
 
     type: ClassVar[str] = "numeric"
+    holds_numbers: ClassVar[bool] = True
     keys: ClassVar[tuple[str, ...]] = (
         "low",
         "high",
@@ -150,11 +151,7 @@ class Numeric(Binned):
         middle = low / 2 + high / 2
         inside = self.codes_of(middle) == np.arange(self.bins)
         numbers: list[Value] = [float(number) for number in np.where(inside, middle, low)]
-        if self.missing is None:
-            return numbers
-        # A label that spells a number would be taken for one; any other text is a missing entry.
-        unambiguous = self.missing and math.isnan(number_of(self.missing))
-        return [*numbers, self.missing if unambiguous else "missing"]
+        return numbers if self.missing is None else [*numbers, self.missing_text or "missing"]
 
     def draw(self, codes: npt.NDArray[np.int64], draws: Draws) -> npt.NDArray[Any]:
         missing = codes >= self.bins
@@ -186,7 +183,7 @@ class Numeric(Binned):
 
     def canonical(self, cell: str | None) -> str | None:
         number = number_of(cell)
-        return text_of(number) if math.isfinite(number) else self.missing
+        return text_of(number) if math.isfinite(number) else self.missing_text
 
     # -- words -------------------------------------------------------------------------------------
 
@@ -194,7 +191,7 @@ class Numeric(Binned):
     def summary(self) -> str:
         return f"number, {self.bins} bins"
 
-    def describe(self) -> tuple[str, str]:
+    def describe(self, *, limit: int | None = None) -> tuple[str, str]:  # noqa: ARG002
         missing = "" if self.missing is None else f'; a missing entry counts as "{self.missing}"'
         beyond = "not used" if self.on_unknown == "drop" else "counted in the nearest bin"
         bins = "1 bin" if self.bins == 1 else f"{self.bins} bins"

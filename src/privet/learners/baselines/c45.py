@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from privet._types import Codes, Floats, Ints, Splits
 from privet._validate import check_integer, check_name
-from privet.domain import Attribute, Numeric, Schema
+from privet.domain import Attribute, Schema
 from privet.domain.tree import Tree
 from privet.learners.baselines.growing import (
     EncodedRows,
@@ -152,10 +152,10 @@ class BinarySplits:
     @classmethod
     def of(cls, attribute: Attribute, table: Ints) -> BinarySplits:
         """Return the splits, from class counts by node and value."""
-        if not isinstance(attribute, Numeric):
+        if not attribute.ordered:
             return cls(attribute, table)
         above = table.sum(axis=1, keepdims=True) - np.cumsum(table, axis=1)[:, :-1]
-        if attribute.missing is None:
+        if attribute.size == attribute.bins:
             return cls(attribute, above)
         missing = table[:, -1:]
         n_above = (above - missing).sum(axis=2)
@@ -176,7 +176,7 @@ class BinarySplits:
     def branch(self, node: int, split: int) -> Ints:
         """Return the child that each code goes to."""
         codes = np.arange(self.attribute.size)
-        if not isinstance(self.attribute, Numeric):
+        if not self.attribute.ordered:
             return np.asarray(codes == split, dtype=np.int64)
         branch = np.asarray(codes > split, dtype=np.int64)
         if self.missing_above is not None:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._validate import check_integer, check_name, check_real
-from privet.domain import Numeric, Schema
+from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.tree import MAX_HEIGHT
 from privet.errors import ParameterError, QuestionError
@@ -35,11 +35,10 @@ def height_for(schema: Schema, n_rows: float) -> int:
 
     There are b values per attribute on average (RDT-2012, section 5.1).
 
-    A numeric attribute splits in two.
+    An ordered attribute splits in two.
     """
     widths = [
-        2 if isinstance(attribute, Numeric) else attribute.size
-        for attribute in schema.attributes.values()
+        2 if attribute.ordered else attribute.size for attribute in schema.attributes.values()
     ]
     b = max(sum(widths) / len(widths), 1.5)
     return max(1, min(len(widths) // 2, math.floor(math.log(max(n_rows, 1)) / math.log(b)) - 1))
@@ -54,11 +53,8 @@ def draw_forest(schema: Schema, n_trees: int, height: int, bits: Bits) -> list[C
 def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
     """Draw the structure of one random tree, level by level."""
     sizes = np.asarray(schema.sizes, dtype=np.int64)
-    numeric = np.array([isinstance(attribute, Numeric) for attribute in schema.attributes.values()])
-    bins = np.array(
-        [a.bins if isinstance(a, Numeric) else a.size for a in schema.attributes.values()],
-        dtype=np.int64,
-    )
+    ordered = np.array([attribute.ordered for attribute in schema.attributes.values()])
+    bins = np.array([attribute.bins for attribute in schema.attributes.values()], dtype=np.int64)
     # Per open node and attribute: the codes that are still possible, low to high; a used category
     # has one left.
     low, high = np.zeros((1, len(sizes)), dtype=np.int32), (bins - 1)[None, :].astype(np.int32)
@@ -71,7 +67,7 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
         chosen = _random_attributes(high > low, bits)
         n_nodes, split = len(chosen), np.flatnonzero(chosen >= 0)
         a = chosen[split]
-        width = np.where(numeric[a], 2, sizes[a])
+        width = np.where(ordered[a], 2, sizes[a])
         child = first + n_nodes + np.cumsum(width) - width
         if child.size and int(child[-1] + width[-1]) > 2 * MAX_LEAVES:
             raise ParameterError(
@@ -80,21 +76,21 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
             )
         span = high[split, a].astype(np.int64) - low[split, a]
         threshold = low[split, a] + 1 + uniform_below(bits, span.astype(np.uint64)).astype(np.int64)
-        side = (bits.words(len(split)) & np.uint64(1)).astype(np.int64)  # of a missing number
+        side = (bits.words(len(split)) & np.uint64(1)).astype(np.int64)  # of a missing entry
         offset = np.zeros(n_nodes, dtype=np.int64)
         offset[split] = n_branches + np.cumsum(sizes[a]) - sizes[a]
         owner = np.repeat(np.arange(len(split)), sizes[a])
         code = np.arange(len(owner)) - np.repeat(np.cumsum(sizes[a]) - sizes[a], sizes[a])
         is_missing = code >= bins[a][owner]
         to = np.where(is_missing, side[owner], code >= threshold[owner])
-        branches.append(child[owner] + np.where(numeric[a][owner], to, code))
+        branches.append(child[owner] + np.where(ordered[a][owner], to, code))
         attributes.append(chosen)
         offsets.append(offset)
         first, n_branches = first + n_nodes, n_branches + len(owner)
         n_leaves = int(width.sum())
         if level < height - 1:
             low, high = _children_bounds(
-                low[split], high[split], a, width, numeric, threshold.astype(np.int64)
+                low[split], high[split], a, width, ordered, threshold.astype(np.int64)
             )
     leaves = np.full(n_leaves, -1, dtype=np.int64)
     attribute = np.concatenate([*attributes, leaves]) if attributes else leaves
@@ -122,7 +118,7 @@ def _children_bounds(
     high: npt.NDArray[np.int32],
     a: npt.NDArray[np.int64],
     width: npt.NDArray[np.int64],
-    numeric: npt.NDArray[np.bool_],
+    ordered: npt.NDArray[np.bool_],
     threshold: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return the possible codes of the children: below or from the threshold on; a used category is
@@ -132,7 +128,7 @@ def _children_bounds(
     number = np.arange(len(parent)) - np.repeat(np.cumsum(width) - width, width)
     low, high = low[parent], high[parent]
     line, column, cut = np.arange(len(parent)), a[parent], threshold[parent]
-    is_numeric = numeric[column]
+    is_numeric = ordered[column]
     high[line, column] = np.where(
         is_numeric & (number == 0), cut - 1, np.where(is_numeric, high[line, column], 0)
     )

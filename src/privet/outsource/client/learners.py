@@ -31,10 +31,11 @@ import numpy as np
 
 from privet._types import Splits
 from privet._validate import check_integer
+from privet.domain import Schema
 from privet.domain.encode.rows import encode_entries
 from privet.domain.tree import Tree
 from privet.errors import Conflict, NotThere, OutsourceError, ParameterError, SealError
-from privet.outsource.anatomy import CellText, cells_of
+from privet.outsource.anatomy import CellText, attribute_cells
 from privet.outsource.client.subtrees import (
     TrueRows,
     join_rows,
@@ -68,7 +69,7 @@ class Baseline:
                 "give one of them"
             )
         answers: list[str] = []
-        for columns in _split_into_blocks(frame, self._table.anatomy.identifying.names, at_once):
+        for columns in _split_into_blocks(frame, self._table.anatomy.identifying, at_once):
             answers += self._table.classify(self.tree.id, list(zip(*columns, strict=True)))
             self._table.predictions += len(columns[0])
         return answers
@@ -109,7 +110,7 @@ class Naive:
         table = self._table
         answers: list[str] = []
         schema = table.anatomy.schema
-        for columns in _split_into_blocks(frame, schema.names, at_once):
+        for columns in _split_into_blocks(frame, schema, at_once):
             _, sealed = table.fetch(NAIVE)
             tree = unpad_tree(schema, table.sealer.open("naive", (), sealed))
             answers += predict_classes(tree, encode_entries(schema.attributes.values(), columns))
@@ -135,7 +136,7 @@ class Collaborative:
             table.anatomy.schema,
             table.anatomy.schema.index(table.anatomy.sensitive),
         )
-        for columns in _split_into_blocks(frame, schema.names, at_once):
+        for columns in _split_into_blocks(frame, schema, at_once):
             codes = encode_entries(schema.attributes.values(), columns)
             sent = [column for position, column in enumerate(columns) if position != sensitive]
             reached = table.reach(self.tree.id, list(zip(*sent, strict=True)))
@@ -197,12 +198,10 @@ class Collaborative:
         )
 
 
-def _split_into_blocks(
-    frame: Any, names: Sequence[str], at_once: int
-) -> Iterator[list[list[CellText]]]:
-    """The columns of these names, some rows at a time."""
+def _split_into_blocks(frame: Any, schema: Schema, at_once: int) -> Iterator[list[list[CellText]]]:
+    """The cells of each attribute, some rows at a time."""
     check_integer("at_once", at_once, 1, 10_000)
-    columns = cells_of(frame, names)
+    columns = attribute_cells(frame, schema)
     for start in range(0, len(frame), at_once):
         yield [column[start : start + at_once] for column in columns]
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from privet._validate import check_integer
-from privet.domain import Attribute, Categorical
+from privet.domain import Attribute
 from privet.domain.encode.rows import encode
 from privet.errors import ParameterError, SchemaError, SealError
 from privet.outsource.anatomy import CellText, codes_of, people_cells
@@ -211,7 +211,7 @@ Person = tuple[CellText, ...]
 _STEP = 1024
 _HEAD = struct.Struct(">B16sQQI")
 _PLANNED, _PRUNING = 1, 2
-_NUMBER = 32  # of a number as text
+_NUMBER = 32  # of a number or a date as text
 _shuffler = secrets.SystemRandom()
 
 
@@ -308,11 +308,7 @@ def _encode_json(value: object) -> bytes:
 
 
 def _longest_encoding(domain: Attribute) -> int:
-    return (
-        max(len(_encode_json(label)) for label in domain.labels)
-        if isinstance(domain, Categorical)
-        else _NUMBER
-    )
+    return max(_NUMBER, *(len(_encode_json(label)) for label in domain.labels))
 
 
 def _open_waiting_row(table: OutsourcedTable, number: int, sealed: bytes) -> Waiting:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privet._types import Floats
-from privet.domain import Attribute, Categorical, Schema
+from privet.domain import Attribute, Schema
 from privet.domain.tree import Tree, domain_shares
-from privet.report.labels import attribute_at, branch_text, class_labels, count_text, leaves_below
+from privet.report.labels import attribute_at, class_labels, count_text, leaves_below
 from privet.report.plots.style import INK, QUIET, fill_style, text_width
 from privet.text import shorten
 
@@ -136,11 +136,11 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
     Examples: ``red, blue``, ``not grey``, ``< 35``; shortened where too long.
     """
     for limit, length in ((4, None), (3, None), (2, None), (1, None), (1, 16)):
-        text = branch_text(attribute, codes, among=among, limit=limit, length=length)
+        text = attribute.describe_branch(codes, among=among, limit=limit, length=length)
         sign, _, values = text.partition(" ")
         if sign in ("=", "!="):
             text = values if sign == "=" else f"not {values}"
-        elif isinstance(attribute, Categorical):
+        elif text.startswith("in {"):
             text = values[1:-1]  # without "in" and braces
         if len(text) <= 32:
             break

@@ -14,7 +14,7 @@ from privet.accounting.cost import Budget, Cost, Unit, parse_exact
 from privet.accounting.ledger import Ledger, Receipt, left
 from privet.accounting.ledger.base import compute_remaining
 from privet.accounting.ledger.reservations import held_by
-from privet.domain import Attribute, Categorical, Schema, text_of
+from privet.domain import Attribute, Schema
 from privet.errors import ParameterError, PrivetError
 from privet.service.accounts import Grant, RegisteredDataset
 from privet.service.page.amounts import Segment, stack_segments
@@ -165,29 +165,14 @@ def _make_analyst_budget(
 
 
 def _describe_column(name: str, attribute: Attribute) -> ColumnSummary:
-    listed = list(attribute.labels)
-    if isinstance(attribute, Categorical):
-        kind = f"{attribute.size} values"
-        others = (
-            f"counted as {escape_invisible(text_of(attribute.other))}"
-            if attribute.other is not None
-            else "not counted"
-        )
-        others = "not counted" if attribute.on_unknown == "drop" else others
-        missing = others
-    else:
-        kind = f"number, {attribute.bins} bins"
-        others = "not counted" if attribute.on_unknown == "drop" else "counted in the outermost bin"
-        missing = "not counted"
-    if attribute.missing is not None:
-        missing = f"counted as {escape_invisible(text_of(attribute.missing))}"
+    listed = attribute.labels
     more = f", … and {len(listed) - _VALUES} more" if len(listed) > _VALUES else ""
     return ColumnSummary(
         name,
-        kind,
+        attribute.summary,
         ", ".join(escape_invisible(label) for label in listed[:_VALUES]) + more,
-        others,
-        missing,
+        attribute.describe_unknown(),
+        attribute.describe_missing(),
     )
 
 
