@@ -90,7 +90,7 @@ def test_a_quantile_as_json(ask: Run):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--attribute", "sex"), "attribute must be a numeric one .there are age., got 'sex'"),
+        (("--attribute", "sex"), "attribute must be a number or a date .there are age., got 'sex'"),
         (("--attribute", "height"), "no attribute 'height'; there are age, sex"),
         (("--attribute", "age", "--q", "1.5"), "q must be a number from 0 to 1, got '1.5'"),
         (("--attribute", "age", "--q", "half"), "q must be a number from 0 to 1, got 'half'"),

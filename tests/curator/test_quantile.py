@@ -227,7 +227,7 @@ class TestAccounting:
             (
                 {"attribute": "sex"},
                 ParameterError,
-                r"numeric one \(there are age\), got 'sex', which is categorical",
+                r"a number or a date \(there are age\), got 'sex', which is categorical",
             ),
             ({"attribute": "height"}, QuestionError, "no attribute 'height'; there are age, sex"),
             ({"attribute": "c"}, QuestionError, "no attribute 'c'"),

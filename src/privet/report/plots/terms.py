@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privet._types import Floats
+from privet.domain import Attribute
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
 from privet.model import Model
@@ -171,10 +172,14 @@ def _make_panel(tree: Tree, shown: Sequence[int], max_values: int) -> _Panel:
     children = tree.children(0)
     rows = _bar_scores(tree.counts[[child for child, _ in children]], shown)
     kept = sorted(np.argsort(-np.abs(rows).max(axis=1), kind="stable")[:max_values].tolist())
-    labels = [
-        shorten(branch_label(attribute, children[row][1]).removeprefix("in "), 22) for row in kept
-    ]
+    labels = [_label_bar(attribute, children[row][1]) for row in kept]
     return _Panel(shorten(name, 28), labels, rows[kept], len(rows) - len(kept), float(np.ptp(rows)))
+
+
+def _label_bar(attribute: Attribute, codes: tuple[int, ...]) -> str:
+    """Write a branch in short; two dates have room."""
+    text = branch_label(attribute, codes)
+    return shorten(text.removeprefix("in ").removeprefix("from "), 24)
 
 
 def _stack_panels(
