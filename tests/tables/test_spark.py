@@ -11,6 +11,7 @@ import threading
 from contextlib import nullcontext
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,14 +23,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.domain import Categorical, Numeric, Schema
+from privet.domain import Boolean, Categorical, Date, Numeric, Schema
 from privet.domain.cells import Cells, Split
+from privet.domain.encode.scalars import ISO_MOMENT
 from privet.domain.questions import Question
 from privet.errors import SchemaMismatch, TableError
 from privet.tables.open import open_table
 from privet.tables.spark import table as module
 from tests.conformance.tables import SCHEMA as MIXED
 from tests.conformance.tables import forest, oracle, random_table
+from tests.domain.test_boolean import FALSE, TRUE
 from tests.spark import ABOUT_PANDAS, classic_session, connect_session
 from tests.tables.test_postgres import NUMBERS
 from tests.tables.test_sql import HOSTILE
@@ -233,8 +236,206 @@ def test_numbers_and_truths_get_the_codes_that_they_get_in_memory(column, tmp_pa
         [Categorical([0, 0.5, 2**53])],
         [Numeric(-5, 5, bins=3, on_unknown="drop")],
         [largest],
+        [Boolean(missing="?")],
+        [Boolean(missing="?", on_unknown="drop")],
+        [Boolean()],
+        *([] if column == "bool" else [[Date(part="weekday", missing="?")]]),
     ):
         same_codes(attributes, COLUMNS[column], tmp_path)
+
+
+def test_every_spelling_of_a_boolean_gets_the_code_that_it_gets_in_memory(tmp_path):
+    spellings = [*TRUE, *FALSE, "maybe", "tRUE", " true", "2", "-1", "", "?", None]
+    for attribute in (Boolean(), Boolean(missing="?"), Boolean(missing="?", on_unknown="drop")):
+        same_codes([attribute], pa.array(spellings), tmp_path)
+
+
+# -- dates -----------------------------------------------------------------------------------------
+
+#: Sessions whose clocks, errors and literals differ. The clock of New York skips and repeats hours.
+SESSIONS = {
+    "strict in New York": {
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.ansi.enabled": "true",
+    },
+    "lax in Nepal": {
+        "spark.sql.session.timeZone": "Asia/Kathmandu",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.parser.escapedStringLiterals": "true",
+        "spark.sql.legacy.timeParserPolicy": "LEGACY",
+    },
+}
+
+
+@pytest.fixture(params=SESSIONS)
+def any_session(request):
+    """The session, with settings that should change nothing."""
+    session, settings = classic_session(), SESSIONS[request.param]
+    before = {name: session.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    yield session
+    for name, value in before.items():
+        session.conf.set(name, value)
+
+
+PARTS = [
+    Date("1969-12-25", "1970-01-07", missing="?"),
+    Date("2024-02-25", "2024-03-12", missing="?"),
+    Date("1000-01-01", "9999-12-31", bins=400, missing="?"),
+    Date(1, 9999, part="year", bins=500, missing="?"),
+    Date(2018, 2030, part="year", missing="?"),
+    Date(part="month", missing="?"),
+    Date(part="weekday", missing="?"),
+    Date(part="hour", missing="?"),
+    Date(-200, 1000, part="age", at="2024-02-29", bins=1201, missing="?"),
+    Date(0, 30, part="age", at="2023-02-28", missing="?"),
+]
+utc = partial(dt.datetime, tzinfo=dt.UTC)
+MICROSECOND, HOUR = dt.timedelta(microseconds=1), dt.timedelta(hours=1)
+CLOCKS = [
+    *(utc(2024, 3, 10, 0, 30) + i * HOUR for i in range(24)),  # New York skips an hour
+    *(utc(2024, 11, 3, 4, 30) + i * HOUR for i in range(4)),  # and repeats one
+    *(
+        utc(*first) + step
+        for first in [
+            (1970, 1, 1),
+            (1582, 10, 15),  # when the calendar changed, which it does not here
+            (1883, 11, 18, 17),  # New York had a clock of its own until then
+            (1969, 7, 20, 20),
+            (2000, 2, 29),
+            (2000, 3, 1),
+            (2024, 2, 29),
+            (2024, 1, 1),
+            (2024, 1, 1, 5),
+            (9999, 12, 31),
+            (1, 1, 2),
+        ]
+        for step in (-MICROSECOND, 0 * HOUR, 5 * HOUR)
+    ),
+    utc(1, 1, 1),
+    utc(9999, 12, 31, 23, 59, 59, 999_999),
+    None,
+]
+EXTREMES = pa.array([2**63 - 1, 2 * 24 * 3_600_000_000 - 2**63], pa.int64())  # microseconds
+MOMENTS = {
+    "date": pa.array([clock and clock.date() for clock in CLOCKS], pa.date32()),
+    "timestamp": pa.concat_arrays(
+        [
+            pa.array(CLOCKS, pa.timestamp("us", "UTC")),
+            EXTREMES.cast(pa.timestamp("us")).cast(pa.timestamp("us", "UTC")),
+        ]
+    ),
+    "timestamp_ntz": pa.concat_arrays(
+        [pa.array(CLOCKS, pa.timestamp("us")), EXTREMES.cast(pa.timestamp("us"))]
+    ),
+}
+
+
+@pytest.mark.parametrize("column", MOMENTS)
+def test_dates_get_the_codes_that_they_get_in_memory(column, any_session, tmp_path):
+    frame = stored(pa.table({"v": MOMENTS[column]}), tmp_path)
+    assert frame.schema["v"].dataType.typeName() == column
+    same_codes(PARTS, MOMENTS[column], tmp_path)
+    same_codes([Date("1970-01-01", "2024-01-01", on_unknown="drop")], MOMENTS[column], tmp_path)
+
+
+DATE_TEXTS = [
+    *("2024-02-29", "2023-02-29", "2000-02-29", "1900-02-29", "2024-02-30", "2024-04-31"),
+    *("2024-12-31", "2024-13-01", "2024-00-10", "2024-01-00", "1000-01-01", "0999-12-31"),
+    *("9999-12-31T23:59:59.999999999-14:59", "1000-01-01T00:00+14:59", "1969-12-31T23:59Z"),
+    *("2024-03-10T09:30", "2024-03-10 09:30", "2024-03-10t09:30", "2024-03-10  09:30"),
+    *("2024-03-10T09:30:59", "2024-03-10T09:30:59.9", "2024-03-10T09:30:59.1234567890"),
+    *("2024-03-10T09:30:59.", "2024-03-10T09", "2024-03-10T", "2024-03-10Z", "2024-03-10T24:00"),
+    *("2024-03-10T23:30-00:30", "2024-03-10T00:29+00:30", "2024-03-10T00:30+00:30"),
+    *("2024-03-10T01:00:00+02:00", "2024-03-10T23:00:00.5-05:00", "2024-03-10T00:00+0200"),
+    *("2024-03-10T00:00+02", "2024-03-10T00:00+15:00", "2024-03-10T00:00 +02:00"),
+    *("2024-03-10T00:00z", "2024-03-10T12:60", "2024-03-10T12:00:60", "+2024-03-10"),
+    *("2024-03-10\n", "2024-03-10\r", "2024-03-10\r\n", "2024-03-10\u2028", "2024-03-10\x85"),
+    *("2024-03-10\x00", " 2024-03-10", "2024-03-10 ", "\u0662024-03-10", "2024\u221203-10"),
+    *("20240310", "2024-3-1", "2024", "2024.0", " 2e3 ", "-5", "23", "7", "7.5", "1e400", "nan"),
+    *("-inf", "", "today", "now", "epoch", "2024-W10", "2024-070", "1" * 200_000, None),
+]
+
+
+def test_text_gets_the_date_that_it_gets_in_memory(any_session, tmp_path):
+    same_codes(PARTS, pa.array(DATE_TEXTS, pa.string()), tmp_path)
+    same_codes([Date(part="month")], pa.array(DATE_TEXTS, pa.string()), tmp_path)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.from_regex(ISO_MOMENT),
+            st.text(st.sampled_from("0123456789-:TZ+. \n"), max_size=25),
+        ),
+        min_size=300,
+        max_size=300,
+    )
+)
+@settings(max_examples=3, suppress_health_check=list(HealthCheck))
+def test_any_text_gets_the_date_that_it_gets_in_memory(tmp_path_factory, texts):
+    same_codes(PARTS[2:], pa.array(texts, pa.string()), tmp_path_factory.mktemp("dates"))
+
+
+@pytest.mark.parametrize("least", [True, False])
+def test_dates_beyond_all_calendars_raise_no_error(least, any_session):
+    days, micros = (-(2**31), -(2**63)) if least else (2**31 - 1, 2**63 - 1)
+    frame = any_session.range(10).selectExpr(
+        f"date_from_unix_date(CAST({days}L AS INT)) AS d",
+        f"timestamp_micros(CAST('{micros}' AS BIGINT)) AS t",
+        "'no' AS c",
+    )
+    names = ("date", "year", "month", "weekday", "hour")
+    bounds = {"date": ("2000-01-01", "2001-01-01"), "year": (1, 9999)}
+    schema = Schema(
+        {
+            f"{column}_{part}": Date(*bounds.get(part, ()), part=part, column=column)
+            for column in "dt"
+            for part in names
+        },
+        "c",
+        ["no", "yes"],
+    )
+    question = Question.level(Cells.everything(schema), schema.names)
+    answers = dict(zip(schema.names, open_table(frame).source(schema).count(question), strict=True))
+    for name in ("d_date", "d_year", "t_date", "t_year"):
+        assert answers[name][0, :, 0].nonzero()[0].tolist() == [0 if least else 15], name
+    assert all(answer.sum() == 10 for answer in answers.values())
+
+
+def test_several_attributes_read_one_column(tmp_path):
+    schema = Schema(
+        {
+            "month": Date(part="month", column="born", missing="?"),
+            "age": Date(0, 99, part="age", at="2024-12-31", bins=10, column="born", missing="?"),
+            "born": Date("1950-01-01", "2024-12-31", missing="?"),
+            "smokes": Boolean(column="a b", missing="?"),
+        },
+        "c",
+        ["no", "yes"],
+    )
+    born = [f"{1950 + i % 70}-0{1 + i % 9}-17T23:30-0{i % 5}:00" for i in range(200)]
+    table = pa.table(
+        {
+            "c": ["no", "yes"] * 101,
+            "a b": [None, *(["yes", "n", "maybe"] * 67)],
+            "born": [None, "x", *born],
+        }
+    )
+    question = Question.level(Cells.everything(schema), schema.names)
+    opened = open_table(stored(table, tmp_path))
+    for answer, truth in zip(
+        opened.source(schema).count(question),
+        open_table(table).source(schema).count(question),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(answer, truth)
+    assert opened.problems(schema) == []
+    assert opened.problems(replace(schema, classes=["no", "never"])) == [("c", "unlisted")]
+
+
+# -- text and what does not fit --------------------------------------------------------------------
 
 
 def test_text_is_compared_as_it_is_whatever_its_collation(session, tmp_path):
@@ -263,6 +464,9 @@ def test_text_is_compared_as_it_is_whatever_its_collation(session, tmp_path):
     ].tolist() == [1, 2, 2]
 
 
+YEAR_2024 = Date("2024-01-01", "2024-12-31")
+
+
 @pytest.mark.parametrize(
     ("attribute", "values", "found"),
     [
@@ -271,10 +475,18 @@ def test_text_is_compared_as_it_is_whatever_its_collation(session, tmp_path):
         (Categorical([1]), pa.array([math.nan, 2.0]), ["unlisted", "null"]),
         (Categorical([True]), pa.array([False, None]), ["unlisted", "null"]),
         (Numeric(0, 1), pa.array(["abc", "1e400", None]), ["not a number", "out of range", "null"]),
-        (Numeric(0, 1), pa.array(["nan"]), ["null"]),
+        (Numeric(0, 1), pa.array(["nan"]), ["not a number"]),
         (Numeric(0, 1, missing="?"), pa.array(["abc", None]), []),
         (Numeric(0, 1), pa.array([math.nan, math.inf]), ["out of range", "null"]),
         (Numeric(0, 1, on_unknown="drop"), pa.array([5.0, None]), []),
+        (YEAR_2024, pa.array(["x", "2023-12-31", None]), ["not a date", "out of range", "null"]),
+        (YEAR_2024, pa.array(["2024-12-31T23:00-02:00"]), ["out of range"]),
+        (YEAR_2024, pa.array([dt.date(2025, 1, 1), None]), ["out of range", "null"]),
+        (YEAR_2024, pa.array([utc(2024, 12, 31, 23), None]), ["null"]),
+        (Date(part="hour"), pa.array(["24", "2024-01-01"]), ["out of range"]),
+        (Boolean(), pa.array(["yes", "maybe", None]), ["unlisted", "null"]),
+        (Boolean(), pa.array([1, 2]), ["unlisted"]),
+        (Boolean(missing="?"), pa.array(["maybe", None]), []),
     ],
 )
 def test_the_owner_learns_what_does_not_fit(attribute, values, found, tmp_path):

@@ -9,7 +9,7 @@ may raise an error in an engine, as its message could quote the row.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,10 +182,10 @@ class Dialect(ABC):
         return f"WITH {', '.join(self.tables)} " if self.tables else ""
 
 
-def search_ranges(value: str, points: Sequence[str], codes: Sequence[int]) -> str:
+def search_ranges(value: str, points: Sequence[str], codes: Sequence[int | str]) -> str:
     """Return nested CASE expressions that search sorted points by halves.
 
-    The result is ``codes[k]`` for the k points that are not above the value.
+    The result is ``codes[k]`` for the k points that are not above the value: an integer, or SQL.
     """
 
     def search(low: int, high: int) -> str:
@@ -200,22 +200,41 @@ def search_ranges(value: str, points: Sequence[str], codes: Sequence[int]) -> st
     return search(0, len(points))
 
 
-def columns_of(
-    schema: Schema, types: Mapping[str, str], prefix: str = "t."
-) -> list[tuple[str, ColumnSQL, Attribute]]:
-    """Return the alias, the column and the domain of each attribute (c0, c1, ...), and of the
-    class (y).
+def list_codes(schema: Schema, present: Collection[str]) -> list[tuple[str, str, Attribute]]:
+    """Return the alias, the column's name and the domain of each attribute (c0, c1, ...), and of
+    the class (y), in a table that has these columns.
     """
-    places = schema.find_columns(types)
+    places = schema.find_columns(present)
     listed: list[tuple[str, str, Attribute]] = [
         (f"c{a}", places[name], attribute)
         for a, (name, attribute) in enumerate(schema.attributes.items())
     ]
-    listed.append(("y", schema.target, schema.label))
+    return [*listed, ("y", schema.target, schema.label)]
+
+
+def columns_of(
+    schema: Schema, types: Mapping[str, str], prefix: str = "t."
+) -> list[tuple[str, ColumnSQL, Attribute]]:
+    """Return what :func:`list_codes` does, with each column quoted."""
     return [
         (alias, ColumnSQL(prefix + quote_identifier(column), types[column]), attribute)
-        for alias, column, attribute in listed
+        for alias, column, attribute in list_codes(schema, types)
     ]
+
+
+def encode_columns(
+    dialect: Dialect, columns: Iterable[tuple[str, ColumnSQL, Attribute]]
+) -> tuple[list[str], list[str]]:
+    """Return the code of each column under its alias, and conditions that hold for the rows that
+    count.
+    """
+    selected, conditions = [], []
+    for alias, column, attribute in columns:
+        code = dialect.code(column, dialect.encoding_of(attribute, column), f"d_{alias}")
+        selected.append(f"{code} AS {alias}")
+        if attribute.size in (attribute.unknown_code, attribute.missing_code):
+            conditions.append(f"{alias} < {attribute.size}")
+    return selected, conditions
 
 
 def select_encoded(
@@ -242,12 +261,8 @@ def select_encoded(
         others: more columns to select.
         fence: what keeps the engine from computing codes several times.
     """
-    selected, conditions = [], []
-    for alias, column, attribute in columns_of(schema, types):
-        code = dialect.code(column, dialect.encoding_of(attribute, column), f"d_{alias}")
-        selected.append(f"{code} AS {alias}")
-        if attribute.size in (attribute.unknown_code, attribute.missing_code):
-            conditions.append(f"{alias} < {attribute.size}")
+    columns = columns_of(schema, types)
+    selected, conditions = encode_columns(dialect, columns)
     if person is not None:
         selected.append(f"{person} AS person")
         conditions.append("person IS NOT NULL")
@@ -260,7 +275,7 @@ def select_encoded(
     rows = f"({inner}) AS e WHERE {kept}"
     if person is None:
         return f"SELECT * FROM {rows}"
-    order = ", ".join(alias for alias, _, _ in columns_of(schema, types))
+    order = ", ".join(alias for alias, _, _ in columns)
     turn = f"row_number() OVER (PARTITION BY person ORDER BY {order}) AS turn"
     return (
         f"SELECT * FROM (SELECT *, {turn} FROM {rows}) AS p WHERE turn <= "
@@ -280,12 +295,33 @@ def select_problems(
     A column of the answer is 1 where some row has the problem; null for a table without rows.
     ``broken`` columns are left out, as they cannot be read.
     """
-    skipped, selected, told = set(broken), [], list[tuple[str, What]]()
-    tests: list[str] = []
-    for i, (_, name, attribute) in enumerate(schema.list_checks(types)):
-        if name in skipped:
-            continue
-        column = ColumnSQL(f"t.{quote_identifier(name)}", types[name])
+    skipped = set(broken)
+    selected, tests, told = diagnose_columns(
+        dialect,
+        [
+            (name, ColumnSQL(f"t.{quote_identifier(name)}", types[name]), attribute)
+            for _, name, attribute in schema.list_checks(types)
+            if name not in skipped
+        ],
+    )
+    if not tests:
+        return "", []
+    inner = " ".join([f"SELECT {', '.join(selected)} FROM {relation} AS t", *dialect.joins])
+    return f"{dialect.with_clause()}SELECT {', '.join(tests)} FROM ({inner}) AS q", told
+
+
+def diagnose_columns(
+    dialect: Dialect, columns: Iterable[tuple[str, ColumnSQL, Attribute]]
+) -> tuple[list[str], list[str], list[tuple[str, What]]]:
+    """Return the diagnosis of each column (p0, p1, ...), tests over all rows, and the column and
+    problem that each test finds.
+
+    Args:
+        dialect: the engine's.
+        columns: the name, the column and the domain of each.
+    """
+    selected, tests, told = [], [], list[tuple[str, What]]()
+    for i, (name, column, attribute) in enumerate(columns):
         diagnosis = dialect.diagnosis_of(attribute, column)
         selected.append(f"{dialect.code(column, diagnosis, f'd_p{i}')} AS p{i}")
         for number in possible_problems(diagnosis):
@@ -293,10 +329,7 @@ def select_problems(
             assert what is not None
             told.append((name, what))
             tests.append(f"max(CASE WHEN p{i} = {number} THEN 1 ELSE 0 END)")
-    if not tests:
-        return "", []
-    inner = " ".join([f"SELECT {', '.join(selected)} FROM {relation} AS t", *dialect.joins])
-    return f"{dialect.with_clause()}SELECT {', '.join(tests)} FROM ({inner}) AS q", told
+    return selected, tests, told
 
 
 def possible_problems(diagnosis: Encoding) -> list[int]:

@@ -1,9 +1,9 @@
-"""Encode column values in Spark's SQL.
+"""Encode rows in Spark's SQL.
 
 Columns are renamed by their position, so no name of a table stands in an expression. Listed values
-and bin edges are bound, one JSON array for each column, which Spark parses once: expressions hold
-nothing but names and integers of our own. Nothing in a row raises an error, in whatever mode the
-session is: an error, and the log of an executor, would quote the row.
+and bin edges are bound, as JSON arrays that Spark parses once: expressions hold nothing but names,
+patterns and integers of our own. Nothing in a row raises an error, in whatever mode the session is:
+an error, and the log of an executor, would quote the row. No setting of the session changes a code.
 """
 
 from __future__ import annotations
@@ -11,29 +11,21 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from privet.domain import Attribute, Categorical, Numeric, Schema
-from privet.domain.encode.encoding import ValueKind
-from privet.domain.encode.values import What
+from privet.domain import Schema
+from privet.domain.encode.encoding import Encoding, ValueKind
+from privet.domain.encode.scalars import ISO_MOMENT
+from privet.tables.dialect import ColumnSQL, Dialect, encode_columns, list_codes, search_ranges
 
+_TEXTS = ("string", "char", "varchar", "void")  # the last: a column that holds nothing at all
 _INTEGERS = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double")
+_MOMENTS = ("date", "timestamp", "timestamp_ntz")
 #: Types whose text tells their values apart. Others (maps, arrays, ...) cannot say whose row it is.
-_SPARK_IDENTITIES = (
-    *_INTEGERS,
-    "decimal",
-    "string",
-    "char",
-    "varchar",
-    "boolean",
-    "date",
-    "timestamp_ntz",
-    "void",
-)
+_SPARK_IDENTITIES = (*_TEXTS, *_INTEGERS, "decimal", "boolean", "date", "timestamp_ntz")
 #: A number that is never negative, for a reader who uses it: it keeps what is selected beside it
 #: apart. As it differs by partition, Spark computes that once for each row, and not again for every
 #: condition on it. As ``zip_with`` is a function that Spark does not compile, it compiles the rest
@@ -42,7 +34,7 @@ _SPARK_IDENTITIES = (
 SPARK_FENCE = (
     "get(zip_with(array(spark_partition_id()), array(0), (number, zero) -> number), 0) AS fence"
 )
-# keys: more are searched by a loop, as an expression for each would be too long to compile
+# points: more are searched by a loop, as an expression for each would be too long to compile
 _FEW = 64
 
 # No backslash: what one means in a literal depends on the session.
@@ -51,252 +43,199 @@ _INFINITY = "[iI][nN][fF]([iI][nN][iI][tT][yY])?$"
 _NAN = "^[+-]?[nN][aA][nN]$"
 _SPACES = " \t\n\v\f\r"
 
+_HOUR = 3_600_000_000  # microseconds
+_DAYS = "(({0} - pmod({0}, 24)) div 24)"
+_CALENDAR_DATE = f"date_from_unix_date(CAST({_DAYS} AS INT))"
+_FIELDS = {
+    "date": _DAYS,
+    "year": f"year({_CALENDAR_DATE})",
+    "month": f"month({_CALENDAR_DATE})",
+    "day": f"day({_CALENDAR_DATE})",
+    "weekday": f"(pmod({_DAYS} + 3, 7) + 1)",  # 1970 began on a Thursday
+    "hour": "pmod({0}, 24)",
+}
 
-@dataclass(frozen=True)
-class SparkColumn:
-    """Where a column stands in the table, and Spark's name of its type."""
 
-    position: int
-    type: str
+class SparkDialect(Dialect):
+    """The SQL of Spark. Arrays are bound as columns of their own.
 
-    @property
-    def value(self) -> str:
-        """The column after :func:`name_by_position`."""
-        return f"v{self.position}"
+    What an expression looks at several times is a column, too, so that Spark computes it once for
+    each row. These columns are added in turn: plain texts and moments of the table's columns
+    (``s_v0``, ``m_v0``), the scalar of each code (``x_name``), bound arrays (``k0``, ``k1``, ...),
+    and among many points, how many are not above a scalar (``p_name``). A moment is a number of
+    hours from 1970-01-01 in UTC: no part of a date is finer.
+    """
 
-    @property
-    def kind(self) -> ValueKind | None:
-        """What it holds; None where it cannot match."""
-        # the last: a column that holds nothing at all
-        if self.type in ("string", "char", "varchar", "void"):
+    def __init__(self) -> None:
+        super().__init__()
+        self.readings: dict[str, str] = {}
+        self.scalars: dict[str, str] = {}
+        #: Arrays by their names, with their types.
+        self.constants: dict[str, tuple[Sequence[Any], str]] = {}
+        self.positions: dict[str, str] = {}
+
+    @staticmethod
+    def kind_of(sql_type: str) -> ValueKind | None:
+        if sql_type in _TEXTS:
             return "text"
-        if self.type == "boolean":
+        if sql_type == "boolean":
             return "bool"
-        return "number" if self.type in (*_INTEGERS, *_FRACTIONS, "decimal") else None
+        if sql_type in _MOMENTS:
+            return "date"
+        if sql_type in _INTEGERS:
+            return "integer"
+        return "number" if sql_type in (*_FRACTIONS, "decimal") else None
 
-    @property
-    def fraction(self) -> bool:
-        """Whether it is of floating point."""
-        return self.type in _FRACTIONS
+    @staticmethod
+    def is_fraction(sql_type: str) -> bool:
+        return sql_type in _FRACTIONS
 
-    @property
-    def identity(self) -> str | None:
-        """Text that differs where the values do: whose row it is.
+    def bind(self, value: Any, sql_type: str) -> str:
+        name = f"k{len(self.constants)}"
+        self.constants[name] = value, sql_type
+        return name
 
-        None for types that have no such text.
+    def read_text(self, column: ColumnSQL) -> str:
+        return f"CAST({column.sql} AS STRING) COLLATE UTF8_BINARY"
+
+    def read_integer(self, column: ColumnSQL) -> str:
+        return f"CAST({column.sql} AS BIGINT)"
+
+    def read_number(self, column: ColumnSQL) -> str:
+        kind = self.kind_of(column.type)
+        if kind == "text":
+            plain = f"s_{column.sql}"
+            self.readings[plain] = _plain_text_expression(self.read_text(column))
+            return _number_of_text(plain)
+        value = f"CAST({column.sql} AS INT)" if kind == "bool" else column.sql
+        return f"CAST({value} AS DOUBLE)"
+
+    def read_moment(self, column: ColumnSQL) -> str:
+        moment = f"m_{column.sql}"
+        self.readings[moment] = self._hours_of(column)
+        return moment
+
+    def _hours_of(self, column: ColumnSQL) -> str:
+        """Return the hours from 1970-01-01 in UTC to a date, a timestamp or what a text spells."""
+        if column.type == "date":
+            return f"24 * CAST(unix_date({column.sql}) AS BIGINT)"
+        if column.type == "timestamp_ntz":  # a clock, which no time zone changes
+            days = f"CAST(unix_date(CAST({column.sql} AS DATE)) AS BIGINT)"
+            return f"24 * {days} + hour({column.sql})"
+        if column.type == "timestamp":  # an instant: its fields depend on the session's time zone
+            instant = f"unix_micros({column.sql})"
+            before = f"CASE WHEN {instant} % {_HOUR} < 0 THEN 1 ELSE 0 END"
+            return f"{instant} div {_HOUR} - {before}"
+        return _hours_of_text(self.read_text(column))
+
+    def field(self, moment: str, name: str) -> str:
+        return _FIELDS[name].format(moment)
+
+    def is_nan(self, number: str) -> str:
+        return f"isnan({number})"
+
+    def code(
+        self, column: ColumnSQL, encoding: Encoding, name: str, value: str | None = None
+    ) -> str:
+        if value is None:
+            value, scalar = f"x_{name}", self.read(column, encoding.reads)
+            # parts of dates are integers; points between ranges are not
+            ranges = encoding.listed is None
+            self.scalars[value] = f"CAST({scalar} AS DOUBLE)" if ranges else scalar
+        return super().code(column, encoding, name, value)
+
+    def find_listed(self, value: str, encoding: Encoding, name: str) -> str:
+        listed, sql_type = _sort_listed(encoding)
+        codes, points = list(listed.values()), self.bind(list(listed), f"array<{sql_type}>")
+        if len(codes) > _FEW:
+            last = f"{self._find_position(value, points, len(codes), name)} - 1"
+            found = f"get({self.bind(codes, 'array<int>')}, {last})"
+            return f"CASE WHEN get({points}, {last}) = {value} THEN {found} END"
+        entries = [f"get({points}, {i})" for i in range(len(codes))]
+        found_codes = [
+            f"CASE WHEN {value} = {entry} THEN {code} END"
+            for entry, code in zip(entries, codes, strict=True)
+        ]
+        return search_ranges(value, entries, ["NULL", *found_codes])
+
+    def find_range(self, number: str, encoding: Encoding, name: str) -> str:
+        edges, codes = encoding.ranges.points.tolist(), encoding.ranges.codes.tolist()
+        points = self.bind(edges, "array<double>")
+        if len(edges) <= _FEW:
+            return search_ranges(number, [f"get({points}, {i})" for i in range(len(edges))], codes)
+        position = self._find_position(number, points, len(edges), name)
+        if codes == list(range(len(codes))):
+            return position
+        return f"get({self.bind(codes, 'array<int>')}, {position})"
+
+    def _find_position(self, value: str, points: str, count: int, name: str) -> str:
+        """Return how many of many points are not above a value: by halves, with no step beyond the
+        last.
         """
-        if self.type == "binary":
-            return f"hex({self.value})"
-        if self.type == "timestamp":
-            # its text depends on the session, and leaves an hour out once a year
-            return f"CAST(unix_micros({self.value}) AS STRING)"
-        return _bytewise_text(self.value) if self.type in _SPARK_IDENTITIES else None
+        steps = ", ".join(str(1 << bit) for bit in reversed(range(count.bit_length())))
+        inside = f"get({points}, p + s - 1) <= {value}"
+        self.positions[f"p_{name}"] = (
+            f"aggregate(array({steps}), 0, (p, s) -> CASE WHEN {inside} THEN p + s ELSE p END)"
+        )
+        return f"p_{name}"
+
+    def select(
+        self,
+        rows: Any,
+        columns: Iterable[ColumnSQL],
+        selected: Iterable[str],
+        functions: Any,
+        conditions: Iterable[str] = (),
+    ) -> Any:
+        """Return a DataFrame of what is selected from some columns, where the conditions hold.
+
+        Args:
+            rows: a DataFrame.
+            columns: those that are looked at, as :func:`columns_by_position` names them.
+            selected: expressions of this dialect.
+            functions: those of the session's kind.
+            conditions: on what is selected.
+        """
+        staged = _name_by_position(rows, columns)
+        for stage in (self.readings, self.scalars):
+            staged = staged.selectExpr("*", *_with_aliases(stage))
+        bound = [
+            functions.from_json(functions.lit(json.dumps(entries)), sql_type).alias(name)
+            for name, (entries, sql_type) in self.constants.items()
+        ]
+        staged = staged.select("*", *bound).selectExpr("*", *_with_aliases(self.positions))
+        kept = " AND ".join([*conditions, "fence >= 0"])
+        return staged.selectExpr(*selected, SPARK_FENCE).where(kept)
 
 
-def _bytewise_text(value: str) -> str:
-    """Return a value as text that is compared bytewise, whatever collation the column has."""
-    return f"CAST({value} AS STRING) COLLATE UTF8_BINARY"
+def columns_by_position(types: Mapping[str, str]) -> dict[str, ColumnSQL]:
+    """Return each column of a table under a name that its position gives it: v0, v1, ..."""
+    return {name: ColumnSQL(f"v{i}", sql_type) for i, (name, sql_type) in enumerate(types.items())}
 
 
-def name_by_position(rows: Any, places: Iterable[SparkColumn]) -> Any:
-    """Return some columns, named v0, v1, ... by their position, whatever names they had, also where
+def _name_by_position(rows: Any, columns: Iterable[ColumnSQL]) -> Any:
+    """Return some columns of a DataFrame, named v0, v1, ... whatever names they had, also where
     Spark cannot tell two of them apart.
     """
     renamed = rows.toDF(*(f"v{i}" for i in range(len(rows.columns))))
-    return renamed.select(*dict.fromkeys(place.value for place in places))
+    return renamed.select(*dict.fromkeys(column.sql for column in columns))
 
 
-@dataclass(frozen=True)
-class Coder:
-    """The codes of one column. ``name`` is unique in the statement.
+def _with_aliases(expressions: Mapping[str, str]) -> list[str]:
+    return [f"{expression} AS {alias}" for alias, expression in expressions.items()]
 
-    It makes columns in turn: ``s_name`` for text that may spell a number, the value ``x_name`` and
-    beside it what the schema lists, and where that is much, how many of these are not above the
-    value (``p_name``).
+
+def _sort_listed(encoding: Encoding) -> tuple[dict[Any, int], str]:
+    """Return the codes of listed values in the order in which Spark compares them, and the type of
+    the values. Integers that no column holds are left out.
     """
-
-    name: str
-    attribute: Attribute
-    place: SparkColumn
-
-    @property
-    def text(self) -> str | None:
-        """What a number is read from, where it is spelled."""
-        if self.place.kind != "text" or self._type == "string":
-            return None
-        return f"{_plain_text_expression(_bytewise_text(self.place.value))} AS s_{self.name}"
-
-    @property
-    def value(self) -> str:
-        """The value in the type in which it is compared. NaN is still NaN."""
-        value = self.place.value
-        if self._type == "string":
-            return f"{_bytewise_text(value)} AS x_{self.name}"
-        if self.place.kind == "text":
-            return f"{_number_of_text(f's_{self.name}')} AS x_{self.name}"
-        if self.place.kind == "bool" and self._type == "double":
-            value = f"CAST({value} AS INT)"
-        return f"CAST({value} AS {self._type}) AS x_{self.name}"
-
-    @property
-    def constants(self) -> dict[str, tuple[list[Any], str]]:
-        """Arrays that are bound, by their names, with the type of an entry."""
-        out: dict[str, tuple[list[Any], str]] = {}
-        keys, codes = self._sorted_keys
-        if keys:
-            out[f"k_{self.name}"] = (keys, self._type)
-        if self._has_many_keys:
-            out[f"o_{self.name}"] = (codes, "int")
-        if isinstance(self.attribute, Numeric):
-            out[f"b_{self.name}"] = ([self.attribute.low, self.attribute.high], "double")
-        return out
-
-    @property
-    def position(self) -> str | None:
-        """How many keys are not above the value, for many keys: by halves, with no step beyond the
-        last.
-        """
-        if not self._has_many_keys:
-            return None
-        bits = len(self._sorted_keys[0]).bit_length()
-        steps = ", ".join(str(1 << bit) for bit in reversed(range(bits)))
-        inside = f"get(k_{self.name}, p + s - 1) <= x_{self.name}"
-        return (
-            f"aggregate(array({steps}), 0, (p, s) -> CASE WHEN {inside} THEN p + s ELSE p END) AS "
-            f"p_{self.name}"
-        )
-
-    @property
-    def code(self) -> str:
-        """The code, as :mod:`privet.domain.encode.rows` would give it."""
-        x, unknown, missing = (
-            f"x_{self.name}",
-            self.attribute.unknown_code,
-            self.attribute.missing_code,
-        )
-        if self._type == "boolean":
-            assert isinstance(self.attribute, Categorical)
-            lookup = self.attribute.lookup("bool")
-            yes, no = (lookup.get(truth, unknown) for truth in (True, False))
-            return f"CASE WHEN {x} THEN {yes} WHEN NOT {x} THEN {no} ELSE {missing} END"
-        code = self._found(unknown)
-        if isinstance(self.attribute, Numeric) and self.attribute.on_unknown == "drop":
-            code = f"CASE WHEN {self.outside} THEN {unknown} ELSE {code} END"
-        return f"CASE WHEN {self.null} THEN {missing} ELSE {code} END"
-
-    @property
-    def null(self) -> str:
-        """Whether the value is missing: null, NaN, or text that is no number where one is
-        expected.
-        """
-        x = f"x_{self.name}"
-        return f"{x} IS NULL OR isnan({x})" if self._type == "double" else f"{x} IS NULL"
-
-    @property
-    def outside(self) -> str:
-        """Whether a number is out of bounds."""
-        x, b = f"x_{self.name}", f"b_{self.name}"
-        return f"{x} < get({b}, 0) OR {x} > get({b}, 1)"
-
-    @property
-    def droppable(self) -> bool:
-        """Whether some value has a code that is not counted."""
-        return self.attribute.size in (self.attribute.unknown_code, self.attribute.missing_code)
-
-    def problem_tests(self) -> Iterator[tuple[What, str]]:
-        """Yield conditions that hold for a row that does not fit."""
-        attribute, value = self.attribute, self.place.value
-        expected = attribute.on_unknown is not None
-        if isinstance(attribute, Numeric):
-            if self.place.kind == "text" and attribute.missing is None:
-                yield "not a number", f"{value} IS NOT NULL AND x_{self.name} IS NULL"
-            if not expected:
-                yield "out of range", f"NOT ({self.null}) AND ({self.outside})"
-            if attribute.missing is None and attribute.on_unknown != "drop":
-                yield "null", f"{value} IS NULL OR isnan(x_{self.name})"
-        elif not expected and attribute.other is None:
-            yield "unlisted", f"NOT ({self.null}) AND ({self.code}) = {attribute.size}"
-            if attribute.missing is None:
-                yield "null", self.null
-
-    @property
-    def _type(self) -> str:
-        """In which type values are compared.
-
-        Integers stay whole: large ones differ where their floats do not.
-        """
-        if isinstance(self.attribute, Numeric):
-            return "double"
-        if self.place.kind == "number":
-            return "bigint" if self.place.type in _INTEGERS else "double"
-        return "boolean" if self.place.kind == "bool" else "string"
-
-    @cached_property
-    def _sorted_keys(self) -> tuple[list[Any], list[int]]:
-        """What values are compared with, in increasing order: bin edges, or listed values and their
-        codes.
-        """
-        if isinstance(self.attribute, Numeric):
-            return list(self.attribute.cuts[1:-1]), []
-        if self._type == "boolean":
-            return [], []
-        if self._type == "string":
-            pairs = sorted(self.attribute.lookup("text").items(), key=lambda pair: pair[0].encode())
-        elif self._type == "bigint":
-            pairs = sorted(
-                (int(label), code)
-                for code, label in enumerate(self.attribute.labels)
-                if _is_int64_label(label)
-            )
-        else:
-            pairs = sorted(self.attribute.lookup("number").items())
-        return [key for key, _ in pairs], [code for _, code in pairs]
-
-    @property
-    def _has_many_keys(self) -> bool:
-        return len(self._sorted_keys[0]) > _FEW
-
-    def _found(self, unknown: int) -> str:
-        """Return the code of a value that is there."""
-        _, codes = self._sorted_keys
-        k, o, p, x = (f"{kind}_{self.name}" for kind in "kopx")
-        if isinstance(self.attribute, Numeric):
-            return p if self._has_many_keys else self._search(str)
-        if self._has_many_keys:
-            return f"CASE WHEN get({k}, {p} - 1) = {x} THEN get({o}, {p} - 1) ELSE {unknown} END"
-        return self._search(
-            lambda n: (
-                f"CASE WHEN {x} = get({k}, {n - 1}) THEN {codes[n - 1]} ELSE {unknown} END"
-                if n
-                else str(unknown)
-            )
-        )
-
-    def _search(self, leaf: Callable[[int], str]) -> str:
-        """Return what ``leaf`` says for the number of keys that are not above the value."""
-
-        def search(low: int, high: int) -> str:
-            if low == high:
-                return leaf(low)
-            middle = (low + high + 1) // 2
-            below = f"x_{self.name} < get(k_{self.name}, {middle - 1})"
-            return (
-                f"CASE WHEN {below} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
-            )
-
-        return search(0, len(self._sorted_keys[0]))
-
-
-def _is_int64_label(label: str) -> bool:
-    """Return whether a column of 64-bit numbers could hold what this text stands for."""
-    digits = label.removeprefix("-")
-    return (
-        digits.isdecimal()
-        and digits.isascii()
-        and len(digits) < 20
-        and label == str(int(label))
-        and -(1 << 63) <= int(label) < 1 << 63
-    )
+    assert encoding.listed is not None
+    pairs = list(encoding.listed.items())
+    if encoding.reads == "text":
+        return dict(sorted(pairs, key=lambda pair: pair[0].encode())), "string"
+    if encoding.reads == "number":
+        return dict(sorted(pairs)), "double"
+    return dict(sorted(pair for pair in pairs if -(1 << 63) <= pair[0] < 1 << 63)), "bigint"
 
 
 def _plain_text_expression(text: str) -> str:
@@ -319,6 +258,26 @@ def _number_of_text(text: str) -> str:
     )
 
 
+def _hours_of_text(text: str) -> str:
+    """Return the hours from 1970-01-01 in UTC to the moment that a text spells; null where it
+    spells none.
+    """
+
+    def number(first: int, length: int) -> str:
+        return f"coalesce(try_cast(substr({text}, {first}, {length}) AS INT), 0)"
+
+    # Java's $ would let the end of a line follow.
+    moment = _literal(ISO_MOMENT.removesuffix("$") + r"\z")
+    days = f"CAST(unix_date(try_cast(substr({text}, 1, 10) AS DATE)) AS BIGINT)"
+    sign = f"CASE substr({text}, -6, 1) WHEN '-' THEN -1 ELSE 1 END"
+    offset = (
+        f"CASE WHEN {text} RLIKE '[+-][0-9]{{2}}:[0-9]{{2}}$' THEN "
+        f"{sign} * (60 * {number(-5, 2)} + {number(-2, 2)}) ELSE 0 END"
+    )
+    minutes = f"1440 * {days} + 60 * {number(12, 2)} + {number(15, 2)} - {offset}"
+    return f"CASE WHEN {text} RLIKE {moment} THEN floor(({minutes}) / 60) END"
+
+
 @cache
 def _foreign_characters() -> tuple[str, str]:
     """Return spaces and digits of other scripts, which Python takes for ours, and ours."""
@@ -336,52 +295,42 @@ def _literal(text: str) -> str:
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
-def add_value_columns(rows: Any, coders: list[Coder], functions: Any, *others: SparkColumn) -> Any:
-    """Return the columns by position, with others, and beside them what the coders look at.
-
-    ``functions`` are those of the session's kind.
-    """
-    values = name_by_position(rows, [*(coder.place for coder in coders), *others])
-    values = values.selectExpr("*", *(coder.text for coder in coders if coder.text is not None))
-    values = values.selectExpr("*", *(coder.value for coder in coders))
-    bound = [
-        functions.from_json(functions.lit(json.dumps(entries)), f"array<{sql_type}>").alias(name)
-        for coder in coders
-        for name, (entries, sql_type) in coder.constants.items()
-    ]
-    values = values.select("*", *bound)
-    positions = [coder.position for coder in coders if coder.position is not None]
-    return values.selectExpr("*", *positions) if positions else values
-
-
 def encode_spark_rows(
-    rows: Any, places: Mapping[str, SparkColumn], schema: Schema, functions: Any
+    rows: Any, columns: Mapping[str, ColumnSQL], schema: Schema, functions: Any
 ) -> Any:
     """Return a DataFrame of the code columns c0, c1, ... and the class y, of the rows that count;
     with ``who`` where people are named.
     """
-    coders = [
-        Coder(f"c{a}", schema.attributes[name], places[name]) for a, name in enumerate(schema.names)
+    dialect = SparkDialect()
+    encoded = [
+        (alias, columns[name], attribute) for alias, name, attribute in list_codes(schema, columns)
     ]
-    coders.append(Coder("y", schema.label, places[schema.target]))
-    codes = [f"{coder.code} AS {coder.name}" for coder in coders]
-    conditions = [f"{coder.name} < {coder.attribute.size}" for coder in coders if coder.droppable]
-    people = [] if schema.person is None else [places[schema.person]]
-    for place in people:
-        codes.append(f"{place.identity} AS who")
+    selected, conditions = encode_columns(dialect, encoded)
+    read = [column for _, column, _ in encoded]
+    if schema.person is not None:
+        person = columns[schema.person]
+        read.append(person)
+        selected.append(f"{identity_expression(person)} AS who")
         conditions.append("who IS NOT NULL")
-    encoded = (
-        add_value_columns(rows, coders, functions, *people)
-        .selectExpr(*codes, SPARK_FENCE)
-        .where(" AND ".join([*conditions, "fence >= 0"]))
-    )
-    if not people:
-        return encoded
-    order = ", ".join(coder.name for coder in coders)
+    coded = dialect.select(rows, read, selected, functions, conditions)
+    if schema.person is None:
+        return coded
+    order = ", ".join(alias for alias, _, _ in encoded)
     turn = f"row_number() OVER (PARTITION BY who ORDER BY {order}) AS turn"
-    return (
-        encoded.selectExpr("*", turn).where(f"turn <= {int(schema.rows_per_person)}").drop("turn")
-    )
+    return coded.selectExpr("*", turn).where(f"turn <= {int(schema.rows_per_person)}").drop("turn")
+
+
+def identity_expression(column: ColumnSQL) -> str | None:
+    """Return text that differs where the values do: whose row it is.
+
+    None for types that have no such text.
+    """
+    if column.type == "binary":
+        return f"hex({column.sql})"
+    if column.type == "timestamp":
+        # its text depends on the session, and leaves an hour out once a year
+        return f"CAST(unix_micros({column.sql}) AS STRING)"
+    return SparkDialect().read_text(column) if column.type in _SPARK_IDENTITIES else None
 
 
 def part_of(who: str, key: str, n_parts: int) -> str:

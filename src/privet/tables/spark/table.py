@@ -21,20 +21,27 @@ from typing import Any, TypeVar
 import numpy as np
 
 from privet._types import Tables, WeightedRows
-from privet.domain import Attribute, Categorical, Schema
-from privet.domain.encode.values import What, raise_if_any
+from privet.domain import Schema
+from privet.domain.attributes.base import What
+from privet.domain.encode.values import raise_if_any
 from privet.domain.questions import Question
 from privet.errors import TableError
 from privet.tables.base import Division
 from privet.tables.counting.passes import Counting
-from privet.tables.dialect import structure_problems, used_codes
+from privet.tables.dialect import (
+    ColumnSQL,
+    diagnose_columns,
+    found_problems,
+    structure_problems,
+    used_codes,
+)
 from privet.tables.grouping import Cases, CodeRadix
 from privet.tables.spark.codes import (
     SPARK_FENCE,
-    Coder,
-    SparkColumn,
-    add_value_columns,
+    SparkDialect,
+    columns_by_position,
     encode_spark_rows,
+    identity_expression,
     part_of,
 )
 
@@ -85,16 +92,13 @@ class SparkTable:
         )
 
     @cached_property
-    def places(self) -> dict[str, SparkColumn]:
-        """Where each column stands, and its type."""
+    def columns(self) -> dict[str, ColumnSQL]:
+        """The columns by their positions, and their types as Spark calls them."""
         fields = self.ask(lambda: self.frame.schema.fields)
-        places = {
-            column.name: SparkColumn(i, column.dataType.typeName())
-            for i, column in enumerate(fields)
-        }
-        if len(places) < len(fields):
+        types = {column.name: column.dataType.typeName() for column in fields}
+        if len(types) < len(fields):
             raise TableError(f"{self.name} has two columns of the same name; rename one of them")
-        return places
+        return columns_by_position(types)
 
     def check_structure(self, schema: Schema) -> None:
         raise_if_any(self._structure(schema))
@@ -112,56 +116,35 @@ class SparkTable:
         )
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
-        kinds = {column: place.kind for column, place in self.places.items()}
-        problems = structure_problems(
-            schema, kinds, [column for column, place in self.places.items() if place.fraction]
-        )
-        person = self.places.get(schema.person) if schema.person is not None else None
-        if (
-            schema.person is not None
-            and person is not None
-            and not person.fraction
-            and person.identity is None
+        types = {name: column.type for name, column in self.columns.items()}
+        problems = structure_problems(schema, types, SparkDialect)
+        person = self.columns.get(schema.person or "")
+        if person is not None and not (
+            SparkDialect.is_fraction(person.type) or identity_expression(person)
         ):
-            problems.append((schema.person, "dtype"))
-        return problems
+            problems.append((str(schema.person), "dtype"))
+        return list(dict.fromkeys(problems))
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        problems = self._structure(schema)
+        problems, dialect = self._structure(schema), SparkDialect()
         broken = {column for column, _ in problems}
-        attributes: dict[str, Attribute] = {
-            **schema.attributes,
-            schema.target: Categorical(schema.classes),
-        }
-        coders = {
-            column: Coder(f"d{i}", attribute, self.places[column])
-            for i, (column, attribute) in enumerate(attributes.items())
-            if column not in broken
-        }
-        tests = [
-            (column, what, test)
-            for column, coder in coders.items()
-            for what, test in coder.problem_tests()
+        checked = [
+            (name, self.columns[name], attribute)
+            for _, name, attribute in schema.list_checks(self.columns)
+            if name not in broken
         ]
-        if tests:
-            selected = [
-                f"coalesce(bool_or({test}), false) AS t{i}" for i, (_, _, test) in enumerate(tests)
-            ]
-            answer = self.ask(
-                lambda: (
-                    add_value_columns(self.frame, list(coders.values()), self.functions)
-                    .selectExpr(*selected)
-                    .toArrow()
-                )
+        selected, tests, told = diagnose_columns(dialect, checked)
+        if not told:
+            return problems
+        read = [column for _, column, _ in checked]
+        answer = self.ask(
+            lambda: (
+                dialect.select(self.frame, read, selected, self.functions)
+                .selectExpr(*tests)
+                .toArrow()
             )
-            problems += [
-                (column, what)
-                for (column, what, _), (holds,) in zip(
-                    tests, answer.to_pydict().values(), strict=True
-                )
-                if holds
-            ]
-        return problems
+        )
+        return problems + found_problems(told, [column[0].as_py() for column in answer.columns])
 
     def source(self, schema: Schema) -> SparkSource:
         return SparkSource(self, schema)
@@ -256,9 +239,9 @@ class SparkSource:
     @cached_property
     def _coded_rows(self) -> Any:
         """How the rows are encoded. Nothing is computed yet."""
-        places, functions = self._table.places, self._table.functions
+        columns, functions = self._table.columns, self._table.functions
         return self._table.ask(
-            lambda: encode_spark_rows(self._table.frame, places, self._schema, functions)
+            lambda: encode_spark_rows(self._table.frame, columns, self._schema, functions)
         )
 
     def _encoded(self) -> Any:
