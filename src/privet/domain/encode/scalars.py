@@ -63,7 +63,8 @@ def moment_of(value: Any) -> np.datetime64:
     Of a text, the minute counts: no part of a date is finer.
     """
     if isinstance(value, np.datetime64):
-        return np.datetime64(value, "us")
+        converted: np.datetime64 = value.astype("datetime64[us]")
+        return converted
     if isinstance(value, datetime):
         offset = value.utcoffset()
         moment = np.datetime64(value.replace(tzinfo=None), "us")
