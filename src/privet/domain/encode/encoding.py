@@ -88,7 +88,7 @@ class Encoding:
         if points not in self._steps:
             numbers: Mapping[Any, int] = self.codes
             if points.kind in "iu":
-                limits: Any = np.iinfo(points)  # type: ignore[type-var]
+                limits: Any = np.iinfo(points)
                 least, most = int(limits.min), int(limits.max)
                 numbers = {n: code for n, code in numbers.items() if least <= n <= most}
             codes = np.min_scalar_type(max([self.unknown, self.missing, *self.codes.values()]))
