@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 
 def escape_invisible(text: str) -> str:
     """Escape every character that would break a line or turn its direction."""
@@ -9,6 +11,11 @@ def escape_invisible(text: str) -> str:
         char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
         for char in text
     )
+
+
+def escape_html(text: str) -> str:
+    """Escape text so that HTML shows it as it is."""
+    return html.escape(escape_invisible(text), quote=True)
 
 
 def shorten(text: str, length: int) -> str:

@@ -58,8 +58,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             non-private baseline, and says so.
         schema: the public schema. ``None`` is an error that explains itself; ``"from-data"`` reads
             the domain off the rows, for public data, and marks the model ``private: false``.
-        random_state: a test seed; refused unless unlocked with :func:`privet.unlock_test_seeds`.
-            Never stored in a model.
+        random_state: a test seed; refused unless unlocked with
+            :func:`privet.testing.unlock_test_seeds`. Never stored in a model.
     """
 
     _name: ClassVar[str]

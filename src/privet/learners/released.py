@@ -12,7 +12,7 @@ from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier
-from privet.model import Model
+from privet.model import Model, model_of
 from privet.model.file import read_model, write_model
 
 
@@ -21,18 +21,11 @@ def save(model: PrivateClassifier | Model, path: str | PathLike[str]) -> None:
 
     The file is versioned JSON with its schema, trees, released counts and privacy statement.
     """
-    released = getattr(model, "model_", model)
-    if not isinstance(released, Model):
-        raise ParameterError(
-            f"save needs a trained classifier or a model, got {type(model).__name__}"
-        )
-    write_model(released, path)
+    write_model(model_of(model, "save"), path)
 
 
 def load(path: str | PathLike[str]) -> ReleasedClassifier:
     """Read a classifier from a file.
-
-    Data only, never code; it predicts without the table it was trained on.
 
     Data only, never code; it predicts without the table it was trained on.
     """

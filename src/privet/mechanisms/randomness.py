@@ -69,7 +69,7 @@ class SeededBits:
         if not _unlocked.get():
             raise PrivacyError(
                 "a seed lets anyone strip the noise off again; for tests, unlock it with "
-                "privet.unlock_test_seeds() (results are then marked private: false)"
+                "privet.testing.unlock_test_seeds() (results are then marked private: false)"
             )
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise ParameterError(f"a seed must be an integer, got {seed!r}")

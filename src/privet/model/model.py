@@ -168,6 +168,20 @@ class Model:
         )
 
 
+def model_of(given: object, owner: str) -> Model:
+    """Return the released model of a trained classifier, or a model as it is.
+
+    ``owner`` is who asks, for the message.
+    """
+    released = getattr(given, "model_", given)
+    if not isinstance(released, Model):
+        raise ParameterError(
+            f"{owner} needs a trained classifier or a model, got {type(given).__name__}; train "
+            "one first (fit or fit_from), or read one with pv.load"
+        )
+    return released
+
+
 def _gini_drop(tree: Tree) -> Floats:
     """Return the drop in Gini impurity, times the rows, from each node to its children."""
     sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
