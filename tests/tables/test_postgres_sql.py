@@ -41,7 +41,7 @@ def level() -> Question:
     cells = (
         Cells.everything(SCHEMA)
         .refine({0: Split.value(SCHEMA, "form", 1)})
-        .refine({1: Split.threshold(SCHEMA, "age", 2)})
+        .refine({1: Split.threshold(SCHEMA, "age", code=2)})
     )
     return Question.level(cells, ["rooms", "age"])
 

@@ -248,12 +248,14 @@ class AnyCurator(ABC):
     def sums(
         self,
         cells: SomeCells,
-        score: RowScore,
+        score: RowScore | Mapping[Any, int],
         epsilon: Number | None = None,
         *,
         rho: Number | None = None,
     ) -> Numbers:
         """Return the noisy sum of a score over each cell: :class:`~privet.queries.Sums`."""
+        if isinstance(score, Mapping):
+            score = RowScore.of(self.schema, score)
         return self.ask(Sums(cells, score), epsilon, rho=rho)
 
     def choose(

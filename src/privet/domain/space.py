@@ -318,7 +318,9 @@ def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
     """
     size = schema.attributes[name].size
     return (
-        [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
+        [Split.value(schema, name, code=code) for code in range(size)]
+        if 2 < size <= MAX_APART
+        else []
     )
 
 

@@ -264,13 +264,15 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
             continue
         if isinstance(attribute, Numeric):
             low, high = min(codes), max(codes)
-            candidates += [Split.threshold(schema, name, code) for code in range(low + 1, high + 1)]
+            candidates += [
+                Split.threshold(schema, name, code=code) for code in range(low + 1, high + 1)
+            ]
         elif splits == "multiway" or attribute.size == 2:
             candidates.append(Split.multiway(schema, name))
         elif len(codes) == 2:
-            candidates.append(Split.value(schema, name, max(codes)))
+            candidates.append(Split.value(schema, name, code=max(codes)))
         else:
-            candidates += [Split.value(schema, name, code) for code in sorted(codes)]
+            candidates += [Split.value(schema, name, code=code) for code in sorted(codes)]
     return candidates
 
 

@@ -13,12 +13,13 @@ from privet._types import Json, Tables
 from privet.accounting.cost import Number
 from privet.domain import Schema
 from privet.domain.cells import Cell, Cells, Condition, domain_size
+from privet.domain.labels import Codes, find_codes
 from privet.domain.questions import Partition, Question
 from privet.errors import QuestionError
 from privet.queries.answers import Answer, Numbers
 from privet.queries.base import Load, Query, expect, read_numbers, register
 from privet.queries.checks import load_of
-from privet.queries.json_parts import CONDITIONS, NAME, codes_of
+from privet.queries.json_parts import CONDITIONS, NAME, conditions_from
 from privet.queries.release_kinds import Measures, Noisy
 from privet.queries.shapes import Field, Items
 from privet.tables.base import CountSource
@@ -51,10 +52,9 @@ class LabelledCounts(Numbers):
         return {**super().to_json(), "names": list(self.names), "labels": labels}
 
 
-def _unique_codes_of(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
+def _unique_codes_of(schema: Schema, name: str, values: Any) -> Codes:
     """Return the codes of some values, each once: a row must not be counted twice."""
-    domain_size(schema, name)
-    codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
+    codes = Codes(dict.fromkeys(find_codes(schema, name, values)))
     size = domain_size(schema, name)
     if not codes or not all(0 <= code < size for code in codes):
         raise QuestionError(
@@ -69,8 +69,8 @@ class CountBy(Query[LabelledCounts]):
     """Noisy class counts by the values of some attributes, of the rows that meet a condition.
 
     ``by`` names attributes; every combination of their values is counted, with the classes.
-    ``where`` says for some attributes which values count, as labels (or codes). Sensitivity: a row
-    is in at most one entry, so 1. Noise: discrete Laplace of scale 1/epsilon, or discrete Gaussian
+    ``where`` says for some attributes which values count, by label. Sensitivity: a row is in at
+    most one entry, so 1. Noise: discrete Laplace of scale 1/epsilon, or discrete Gaussian
     of variance 1/(2 rho). Neighbours: one row added or removed. Cost: epsilon, or rho, whatever the
     number of entries.
     """
@@ -202,5 +202,5 @@ class CountBy(Query[LabelledCounts]):
         return {"by": list(self.by), "where": {n: list(codes) for n, codes in self.where.items()}}
 
     @classmethod
-    def from_json(cls, schema: Schema, data: Json) -> Self:  # noqa: ARG003
-        return cls(data.get("by") or (), data.get("where") or {})
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        return cls(data.get("by") or (), conditions_from(schema, data.get("where") or {}))
