@@ -23,6 +23,7 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any, Literal
 
+from privet._notebook import html_box, one_line
 from privet.accounting.conversion import epsilon_for as epsilon_for
 from privet.accounting.conversion import rho_for as rho_for
 from privet.domain import Schema
@@ -164,6 +165,14 @@ class Cost:
         """Return the loss in one currency; None where it has no finite amount."""
         return self.epsilon if unit == "epsilon" else self.rho
 
+    def __repr__(self) -> str:
+        return one_line("Cost", str(self))
+
+    def _repr_html_(self) -> str:
+        epsilon = "none, only rho" if self.epsilon is None else self.epsilon
+        facts = {"epsilon": epsilon, "rho": self.rho, "for": "one row added or removed"}
+        return html_box("Cost", facts)
+
     def __str__(self) -> str:
         rho = f"rho {float(self.rho):.6g}"
         return rho if self.epsilon is None else f"epsilon {float(self.epsilon):.6g} ({rho})"
@@ -232,6 +241,14 @@ class Budget:
         if self.unit != other.unit or self.unit == "epsilon":
             return self == other
         return abs(self.amount - other.amount) <= max(self.amount, other.amount) / 10**8
+
+    def __repr__(self) -> str:
+        whole = self.amount.denominator == 1
+        amount = str(self.amount) if whole else repr(str(self.amount))
+        return f"Budget({'rho=' if self.unit == 'rho' else ''}{amount})"
+
+    def _repr_html_(self) -> str:
+        return html_box("Budget", {self.unit: self.amount})
 
     def __str__(self) -> str:
         return f"{self.unit} {float(self.amount):.6g}"

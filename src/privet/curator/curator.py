@@ -141,7 +141,8 @@ class Curator(Accounting, AnyCurator):
         entry = None if price.exactly else self._charge(cost, what, words)
         released = self._inside(lambda: kind.release(asked.exact(self._source), price, self._bits))
         private = self.private and not price.exactly
-        return asked.answer(released, Answer(cost.promised(self.schema), cost, private, entry))
+        terms = Answer(cost.promised(self.schema), cost, private, entry, asked=asked)
+        return asked.answer(released, terms)
 
     def ask_once(
         self,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet._notebook import count_of, html_box, one_line
 from privet._validate import check_integer
 from privet.domain.labels import (
     attribute_named,
@@ -33,6 +34,8 @@ from privet.errors import OverlapError, QuestionError
 #: Compiling a list of cells may copy them along several branches; beyond this many nodes it is
 #: refused.
 MAX_NODES = 1 << 24
+#: The paths of larger trees are not written out to be shown: it would take long.
+MAX_SHOWN_NODES = 1000
 
 Int32s = npt.NDArray[np.int32]
 
@@ -164,6 +167,20 @@ class Split:
     def identity(self) -> tuple[Any, ...]:
         """Return what a recorded query recognises it by, its name first: never change these."""
         return ("Split", self.attribute, self.branch)
+
+    def describe(self, schema: Schema | None = None) -> str:
+        """Return the values that go to each child, such as ``a | b / c``, in the schema's labels.
+
+        Without a schema, values are codes.
+        """
+        labels: Sequence[str] = [str(code) for code in range(len(self.branch))]
+        if schema is not None:
+            check_split(schema, self)
+            labels = schema.attributes[self.attribute].labels
+        values: list[list[str]] = [[] for _ in range(self.n_children)]
+        for label, child in zip(labels, self.branch, strict=True):
+            values[child].append(label)
+        return " / ".join(" | ".join(of_child) for of_child in values)
 
     @property
     def n_children(self) -> int:
@@ -525,6 +542,20 @@ class Cells:
             self.n_cells,
             self.parents,
         )
+
+    def _sizes(self) -> list[str]:
+        nodes = count_of(len(self.attribute), "node")
+        return [count_of(self.n_cells, "cell"), nodes, f"depth {int(self.depths.max())}"]
+
+    def __repr__(self) -> str:
+        return one_line("Cells", *self._sizes())
+
+    def _repr_html_(self) -> str:
+        title = f"Cells: {', '.join(self._sizes())}"
+        if len(self.attribute) > MAX_SHOWN_NODES:
+            return html_box(title)
+        rows = [(n, cell.describe(self.schema)) for n, cell in enumerate(self.listed)]
+        return html_box(title, headers=("number", "cell"), rows=rows)
 
     def __len__(self) -> int:
         return self.n_cells

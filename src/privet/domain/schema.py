@@ -24,6 +24,7 @@ from privet.domain.attributes import (
     attribute_from_json,
     attribute_to_json,
 )
+from privet.domain.shown import schema_html, schema_line
 from privet.errors import SchemaError
 
 Neighbours = Literal["add-remove", "replace"]
@@ -127,6 +128,12 @@ class Schema:
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        return schema_line(self)
+
+    def _repr_html_(self) -> str:
+        return schema_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mapping proxy cannot be copied or pickled by itself

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -186,7 +187,7 @@ class LocalCurator(AnyCurator):
         if estimate is None:
             cannot = _CANNOT.get(type(asked), f"{asked.name} cannot be answered")
             raise ParameterError(f"{cannot} from randomised records; {_LEARNERS}")
-        return estimate(self, asked)  # type: ignore[no-any-return]
+        return replace(estimate(self, asked), asked=asked)  # type: ignore[no-any-return]
 
     def _count(self, query: Count) -> Numbers:
         """Unbiased class counts of every cell of every partition."""

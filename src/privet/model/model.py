@@ -13,15 +13,18 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from privet._notebook import count_of, html_box, one_line
 from privet._types import Floats
 from privet._validate import check_name
 from privet.accounting.statement import PrivacyStatement
 from privet.domain import Schema
 from privet.domain.routing import Routes
+from privet.domain.shown import describe_values
 from privet.domain.tree import Tree, domain_shares, sum_upwards
 from privet.errors import ParameterError, QuestionError
 from privet.model.leaf_vectors import Evidence
 from privet.model.structure import check_kinds
+from privet.text import escape_invisible
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
 
@@ -90,6 +93,23 @@ class Model:
             self.noise,
             self.evidence,
         )
+
+    def __repr__(self) -> str:
+        trees = count_of(len(self.trees), "tree")
+        kind = f"Model {escape_invisible(self.learner)!r} for {self.schema.target!r}"
+        return one_line(kind, trees, self.privacy.describe())
+
+    def _repr_html_(self) -> str:
+        leaves = count_of(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
+        facts: dict[str, object] = {
+            "guarantee": self.privacy.describe(),
+            "predicts": f"{self.schema.target}: {describe_values(self.schema.label)}",
+            "from": ", ".join(self.schema.names),
+            "trees": f"{len(self.trees)}, with {leaves} in all; combined by {self.combine}",
+        }
+        if self.noise:
+            facts["noise"] = f"standard deviation of a leaf's count {self.noise:.3g}"
+        return html_box(f"Model: {self.learner}", facts, alarm=not self.privacy.private)
 
     def _fits(self, evidence: Evidence) -> bool:
         shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]

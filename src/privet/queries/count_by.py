@@ -19,6 +19,7 @@ from privet.errors import QuestionError
 from privet.queries.answers import Answer, Numbers
 from privet.queries.base import Load, Query, expect, read_numbers, register
 from privet.queries.checks import load_of
+from privet.queries.frames import Axes, Axis
 from privet.queries.json_parts import CONDITIONS, NAME, conditions_from
 from privet.queries.release_kinds import Measures, Noisy
 from privet.queries.shapes import Field, Items
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MAX_CELLS = 10_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelledCounts(Numbers):
     """Noisy counts with their labels. The one table has an axis for each name in ``names``: the
     attributes that were asked for, and the classes last; ``labels`` has the labels along each.
@@ -41,11 +42,17 @@ class LabelledCounts(Numbers):
     labels: tuple[tuple[str, ...], ...]
 
     def to_pandas(self) -> pd.Series[int]:
-        """Return the counts as a pandas Series whose index holds the labels."""
+        """Return the counts as a pandas Series whose index holds the labels.
+
+        :meth:`to_frame` has the deviations, too.
+        """
         import pandas as pd
 
         index = pd.MultiIndex.from_product(self.labels, names=self.names)
         return pd.Series(self.tables[0].reshape(-1), index=index, name="noisy count")
+
+    def _axes(self) -> Sequence[Axes]:
+        return [[Axis(name, along) for name, along in zip(self.names, self.labels, strict=True)]]
 
     def to_json(self) -> Json:
         labels = [list(along) for along in self.labels]
@@ -79,6 +86,7 @@ class CountBy(Query[LabelledCounts]):
     where: Mapping[str, Any] = field(default_factory=dict)
 
     name = "count-by"
+    measured = "noisy count"
     fields = {  # noqa: RUF012
         "by": Field(Items(NAME, 0, 100), description="Attributes; every combination is counted."),
         "where": Field(
