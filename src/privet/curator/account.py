@@ -84,6 +84,15 @@ class Accounting:
     def left(self) -> Fraction:
         """What can still be spent, in the unit of the data set's cap and for the declared
         neighbours: within a reservation, what is left of it.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> answer = curator.size(epsilon="1/3")
+        >>> curator.left
+        Fraction(2, 3)
         """
         if self._reservation:
             reservation = self.ledger.reservation(self.analyst, self._reservation)
@@ -111,12 +120,35 @@ class Accounting:
 
     @property
     def spent(self) -> Cost:
-        """What all analysts have spent on this data set, for the declared neighbours."""
+        """What all analysts have spent on this data set, for the declared neighbours.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> answer = curator.size(epsilon="1/2")
+        >>> curator.spent
+        <Cost: epsilon 0.5 (rho 0.125)>
+        """
         return self.ledger.spent(self.dataset)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
         """Return what the questions of a plan would cost together, for the declared neighbours,
         without charging.
+
+        Parameters
+        ----------
+        plan
+            The costs of what would be asked.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> curator.preview([pv.Cost.pure("1/2"), pv.Cost.pure(1)])
+        <Preview: epsilon 1.5 (rho 0.625), left 1, does not fit>
         """
         return preview_cost(self.left, self.unit, compose_sequentially(plan).promised(self.schema))
 

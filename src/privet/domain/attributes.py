@@ -56,16 +56,27 @@ def smallest_unsigned(largest: int) -> np.dtype[Any]:
 class Categorical:
     """A categorical attribute: its listed values, in order.
 
-    Args:
-        values: the public list of values. Text, integers, numbers or booleans.
-        other: a catch-all value for everything that is not listed. Added to the values if it is not
-            among them.
-        missing: the value that stands for a missing entry (and for null). Added to the values if it
-            is not among them.
-        on_unknown: what happens behind the boundary to a value that is not listed: ``"other"``
-            counts it in the catch-all, ``"drop"`` does not count the row. By default ``"other"``
-            where a catch-all is declared. Stating it also tells the owner's check that unknown
-            values are expected.
+    Parameters
+    ----------
+    values
+        The public list of values. Text, integers, numbers or booleans.
+    other
+        A catch-all value for everything that is not listed. Added to the values if it is not
+        among them.
+    missing
+        The value that stands for a missing entry (and for null). Added to the values if it
+        is not among them.
+    on_unknown
+        What happens behind the boundary to a value that is not listed: ``"other"``
+        counts it in the catch-all, ``"drop"`` does not count the row. By default ``"other"``
+        where a catch-all is declared. Stating it also tells the owner's check that unknown
+        values are expected.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Categorical(["red", "green"], other="another colour").labels
+    ('red', 'green', 'another colour')
     """
 
     values: tuple[Value, ...]
@@ -234,17 +245,30 @@ class Numeric:
 
     Bins are half-open, ``[edge[i], edge[i+1])``; the last one is closed.
 
-    Args:
-        low, high: the public bounds.
-        bins: how many bins.
-        spacing: ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if
-            ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``.
-        edges: the bin edges themselves, instead of the four above.
-        missing: a label for a bin of its own for missing entries (null, NaN, text that is no
-            number). Without it such a row is not counted.
-        on_unknown: what happens behind the boundary to a number outside the bounds: ``"clip"`` (the
-            default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
-            also tells the owner's check that such numbers are expected.
+    Parameters
+    ----------
+    low, high
+        The public bounds.
+    bins
+        How many bins.
+    spacing
+        ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if
+        ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``.
+    edges
+        The bin edges themselves, instead of the four above.
+    missing
+        A label for a bin of its own for missing entries (null, NaN, text that is no
+        number). Without it such a row is not counted.
+    on_unknown
+        What happens behind the boundary to a number outside the bounds: ``"clip"`` (the
+        default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
+        also tells the owner's check that such numbers are expected.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Numeric(0, 120, bins=3, missing="unknown").labels
+    ('[0, 40)', '[40, 80)', '[80, 120]', 'unknown')
     """
 
     low: float

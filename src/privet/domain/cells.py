@@ -122,7 +122,19 @@ class Cell:
         return " and ".join(map(str, self.path)) or "everything"
 
     def describe(self, schema: Schema) -> str:
-        """Return the path in the schema's own values."""
+        """Return the path in the schema's own values.
+
+        Parameters
+        ----------
+        schema
+            The schema whose labels are used.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.Cell.where(safety=["low", "med"]).describe(pv.datasets.load("car").schema)
+        'safety = low | med'
+        """
         return (
             " and ".join(
                 f"{condition.attribute} = {' | '.join(_labels(schema, condition))}"
@@ -198,6 +210,13 @@ class Split:
     @classmethod
     def multiway(cls, schema: Schema, attribute: str) -> Split:
         """Return the split with one child per value.
+
+        Parameters
+        ----------
+        schema
+            The public schema.
+        attribute
+            The attribute to split.
 
         Examples
         --------
@@ -335,6 +354,29 @@ class Cells:
     Node 0 is the root. Node ``i`` tests attribute ``attribute[i]`` (its position in the schema; -1
     for a leaf) and sends code ``c`` to node ``branch[offset[i] + c]``. A leaf belongs to cell
     ``cell[i]``, or to none (-1).
+
+    Parameters
+    ----------
+    schema
+        The public schema.
+    attribute
+        For each node, the position of the attribute that it tests; -1 for a leaf.
+    offset
+        For each node, where its branches begin.
+    branch
+        The node that each code leads to.
+    cell
+        For each node, the cell that it belongs to, if it is a leaf of one; otherwise -1.
+    n_cells
+        How many cells there are.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car").schema
+    >>> cells = pv.Cells.everything(car).refine({0: pv.Split.multiway(car, "safety")})
+    >>> [cell.describe(car) for cell in cells]
+    ['safety = low', 'safety = med', 'safety = high']
     """
 
     schema: Schema
@@ -348,7 +390,19 @@ class Cells:
 
     @classmethod
     def everything(cls, schema: Schema) -> Cells:
-        """Return the whole domain as one cell."""
+        """Return the whole domain as one cell.
+
+        Parameters
+        ----------
+        schema
+            The public schema.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.Cells.everything(pv.datasets.load("car").schema)
+        <Cells: 1 cell, 1 node, depth 0>
+        """
         return cls._from_lists(schema, [-1], [0], [], [0], 1)
 
     @classmethod
@@ -435,6 +489,22 @@ class Cells:
         """Split some cells; the others stay.
 
         New cells are numbered in the order of their parents, children in order.
+
+        Parameters
+        ----------
+        splits
+            For some cells, by number, how to split them.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car").schema
+        >>> halves = pv.Cells.everything(car).refine({0: pv.Split.value(car, "safety", "low")})
+        >>> for cell in halves.refine({1: pv.Split.value(car, "persons", "2")}):
+        ...     print(cell.describe(car))
+        safety = med | high
+        safety = low and persons = 4 | more
+        safety = low and persons = 2
         """
         for cell, split in splits.items():
             if not 0 <= cell < self.n_cells:

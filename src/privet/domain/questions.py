@@ -31,6 +31,20 @@ class Partition:
     Its table counts the classes.
 
     The table has shape (cells, classes), or (cells, values, classes) with ``by``.
+
+    Parameters
+    ----------
+    cells
+        Disjoint cells.
+    by
+        An attribute by whose values each cell is counted.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car").schema
+    >>> pv.Partition(pv.Cells.everything(car), by="safety").shape  # cells, values, classes
+    (1, 3, 4)
     """
 
     cells: Cells
@@ -72,6 +86,22 @@ class Question:
     One row is in at most one entry of each partition, so a question has L1 sensitivity
     ``len(partitions)`` and squared L2 sensitivity ``len(partitions)`` when one row is added or
     removed.
+
+    Parameters
+    ----------
+    partitions
+        What is counted: one or more partitions of one schema.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> question = pv.Question.level(pv.Cells.everything(car.schema), ["safety", "persons"])
+    >>> question.entries
+    24
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+    >>> [table.shape for table in curator.count(question, epsilon=0.5).tables]
+    [(1, 3, 4), (1, 3, 4)]
     """
 
     partitions: tuple[Partition, ...]
@@ -149,6 +179,26 @@ class RowScore:
 
     ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or
     removed.
+
+    :meth:`of` makes one from labels.
+
+    Parameters
+    ----------
+    schema
+        The public schema.
+    table
+        Integers, one per class; with ``by``, one row per value.
+    by
+        The attribute whose values the score depends on, too.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> accepted = pv.RowScore.of(car.schema, {"acc": 1, "good": 1, "vgood": 1})
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+    >>> curator.sums([{"safety": "high"}], accepted, epsilon=0.5).tables[0].shape
+    (1,)
     """
 
     schema: Schema

@@ -20,6 +20,22 @@ def save(model: PrivateClassifier | Model, path: str | PathLike[str]) -> None:
     """Write a trained classifier to a file.
 
     The file is versioned JSON with its schema, trees, released counts and privacy statement.
+
+    Parameters
+    ----------
+    model
+        A trained classifier, or its :class:`~privet.Model`.
+    path
+        The file to write; an existing one is replaced as a whole or not at all.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.table)
+    >>> pv.save(model, "model.json")
+    >>> bool((pv.load("model.json").predict(car.X) == model.predict(car.X)).all())
+    True
     """
     write_model(model_of(model, "save"), path)
 
@@ -28,12 +44,50 @@ def load(path: str | PathLike[str]) -> ReleasedClassifier:
     """Read a classifier from a file.
 
     Data only, never code; it predicts without the table it was trained on.
+
+    Parameters
+    ----------
+    path
+        A model file.
+
+    Returns
+    -------
+    ReleasedClassifier
+        A classifier that predicts.
+
+    Raises
+    ------
+    ModelError
+        If the file is damaged, or no model file.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.table)
+    >>> pv.save(model, "model.json")
+    >>> bool((pv.load("model.json").predict(car.X) == model.predict(car.X)).all())
+    True
     """
     return ReleasedClassifier(read_model(path))
 
 
 class ReleasedClassifier(PrivateClassifier):
-    """A released model as an estimator of scikit-learn. It needs no data, and holds none."""
+    """A released model as an estimator of scikit-learn. It needs no data, and holds none.
+
+    Parameters
+    ----------
+    model
+        The released model.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> tree = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.table)
+    >>> pv.ReleasedClassifier(tree.model_).predict(car.X.head(1)).shape
+    (1,)
+    """
 
     _name: ClassVar[str] = "released"
 

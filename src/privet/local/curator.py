@@ -66,14 +66,20 @@ class LocalCurator(AnyCurator):
     not looked at, nothing is charged, and answers are as good as the records allow: unbiased counts
     with known deviations. How many records there are is public.
 
-    Args:
-        source: the records.
-        schema: what they are about. Owner-side facts that local privacy has by itself are filled
-            in: the number of rows is that of the records, and neighbours differ in one row (or
-            person) that is replaced.
-        prepaid: what each record has paid.
-        bits: for structure that is drawn and released.
-        reason: why the records are not private; empty where they are.
+    Parameters
+    ----------
+    source
+        The records.
+    schema
+        What they are about. Owner-side facts that local privacy has by itself are filled
+        in: the number of rows is that of the records, and neighbours differ in one row (or
+        person) that is replaced.
+    prepaid
+        What each record has paid.
+    bits
+        For structure that is drawn and released.
+    reason
+        Why the records are not private; empty where they are.
     """
 
     def __init__(

@@ -49,6 +49,15 @@ def unlock_test_seeds() -> Iterator[None]:
     """Allow :class:`SeededBits` inside this block.
 
     For tests: what is drawn from a seed is not private.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> with pv.testing.unlock_test_seeds():
+    ...     tree = pv.GreedyTreeClassifier(1, schema=car.schema, random_state=7).fit(car.table)
+    >>> print(tree.privacy_)
+    NOT PRIVATE: a test seed was used
     """
     token = _unlocked.set(True)
     try:
@@ -61,6 +70,19 @@ class SeededBits:
     """A repeatable stream of words, for tests.
 
     Refused unless unlocked with :func:`unlock_test_seeds`.
+
+    Parameters
+    ----------
+    seed
+        An integer.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> with pv.testing.unlock_test_seeds():
+    ...     first, again = pv.testing.SeededBits(7), pv.testing.SeededBits(7)
+    >>> bool((first.words(3) == again.words(3)).all())
+    True
     """
 
     private = False

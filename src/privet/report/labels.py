@@ -50,13 +50,19 @@ def branch_text(
     Examples: ``= red``, ``in {red, blue}``, ``!= grey``, ``< 35``, ``>= 50``, ``in [35, 50)``, or
     several of them.
 
-    Args:
-        attribute: what is tested.
-        codes: the codes that take the branch.
-        among: the codes that are possible here. Where three or more take the branch and one does
-            not, that one is named.
-        limit: show so many values at most, and how many more there are.
-        length: shorten each value to so many characters.
+    Parameters
+    ----------
+    attribute
+        What is tested.
+    codes
+        The codes that take the branch.
+    among
+        The codes that are possible here. Where three or more take the branch and one does
+        not, that one is named.
+    limit
+        Show so many values at most, and how many more there are.
+    length
+        Shorten each value to so many characters.
     """
     if isinstance(attribute, Categorical):
         others = [code for code in among if code not in codes]
