@@ -6,6 +6,7 @@ import doctest
 import inspect
 import re
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,6 +89,12 @@ def test_every_parameter_is_described_and_no_other(path):
     lines = [line for line in section.splitlines() if re.match(r"[\w*]", line)]
     named = {name.strip().lstrip("*") for line in lines for name in line.split(" : ")[0].split(",")}
     assert named == parameters_of(path)
+
+
+@pytest.mark.parametrize("name", pv.__all__)
+def test_the_reference_names_everything_that_is_public(name):
+    page = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
+    assert f"`pv.{name}`" in page.read_text(encoding="utf-8")
 
 
 def test_a_wrong_example_is_noticed(tmp_path, monkeypatch):
