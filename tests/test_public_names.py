@@ -12,6 +12,7 @@ import privet
 
 NAMES = [
     "AdditiveClassifier",
+    "Boolean",
     "Budget",
     "Categorical",
     "Cell",
@@ -19,11 +20,13 @@ NAMES = [
     "Condition",
     "Cost",
     "Curator",
+    "Date",
     "ForestClassifier",
     "GibbsBoostClassifier",
     "GibbsTreeClassifier",
     "GreedyTreeClassifier",
     "MemoryLedger",
+    "Model",
     "NoiseWarning",
     "NoisyID3Classifier",
     "Numeric",
@@ -37,21 +40,24 @@ NAMES = [
     "RowScore",
     "SQLiteLedger",
     "Schema",
-    "SeededBits",
     "Split",
     "TreeSpace",
     "audit",
+    "card",
     "connect",
     "datasets",
     "epsilon",
+    "errors",
     "explain",
+    "export",
     "federation",
     "load",
     "open_table",
+    "plots",
     "publish",
     "save",
+    "testing",
     "tune",
-    "unlock_test_seeds",
 ]
 
 LIGHT = """
@@ -90,6 +96,15 @@ def test_every_public_name_resolves(name: str) -> None:
 def test_another_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'privet' has no attribute 'Forrest'"):
         _ = privet.Forrest
+
+
+@pytest.mark.parametrize("name", ["SeededBits", "unlock_test_seeds"])
+def test_names_of_0_1_that_moved_work_and_say_where_they_are(name: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"privet\.{name} is privet\.testing\.{name} now"):
+        moved = getattr(privet, name)
+    assert moved is getattr(privet.testing, name)
+    assert name not in privet.__all__
+    assert name not in dir(privet)
 
 
 def test_importing_is_light() -> None:

@@ -84,7 +84,7 @@ def random_tree(schema: Schema, height: int, rng: np.random.Generator) -> Cells:
         for cell in range(len(cells)):
             name = schema.names[rng.integers(ATTRIBUTES)]
             splits[cell] = Split.threshold(
-                schema, name, int(rng.integers(1, schema.attributes[name].size))
+                schema, name, code=int(rng.integers(1, schema.attributes[name].size))
             )
         cells = cells.refine(splits)
     return cells

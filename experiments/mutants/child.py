@@ -35,8 +35,8 @@ def audited(subject: str, runs: int) -> str:
     import privet as pv
     from privet.audit import audit_subject
 
-    with pv.unlock_test_seeds():
-        found = audit_subject(subject, Fraction(1), runs, bits=pv.SeededBits(SEED))
+    with pv.testing.unlock_test_seeds():
+        found = audit_subject(subject, Fraction(1), runs, bits=pv.testing.SeededBits(SEED))
     if found.verdict == "holds":
         return ""
     return f"{found.verdict}: at least {found.bound:.2f} where {found.claimed:g} is claimed"

@@ -9,8 +9,8 @@ class Chance:
     """Fresh randomness for every fit of a cell.
 
     Args:
-        seed: for tests alone, inside :func:`privet.unlock_test_seeds`; the fits of one seed differ,
-            and can be repeated.
+        seed: for tests alone, inside :func:`privet.testing.unlock_test_seeds`; the fits of one
+            seed differ, and can be repeated.
     """
 
     def __init__(self, seed: int | None = None) -> None:

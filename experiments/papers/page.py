@@ -15,10 +15,10 @@ from privet.report.blocks import (
     CardBlock,
     Grid,
     Paragraph,
-    escape_html,
     render_html_block,
     wrap_html,
 )
+from privet.text import escape_html
 
 TITLE = "Experiments of papers, run again"
 CHANCE = (

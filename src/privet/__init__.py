@@ -11,6 +11,7 @@ budget, never rows.
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,19 @@ if TYPE_CHECKING:
     from privet import audit as audit
     from privet import datasets as datasets
     from privet import epsilon as epsilon
+    from privet import errors as errors
     from privet import federation as federation
     from privet import publish as publish
+    from privet import testing as testing
     from privet.accounting.cost import Budget as Budget
     from privet.accounting.cost import Cost as Cost
     from privet.accounting.ledger import MemoryLedger as MemoryLedger
     from privet.accounting.ledger import SQLiteLedger as SQLiteLedger
     from privet.client.curator import connect as connect
     from privet.curator import Curator as Curator
+    from privet.domain import Boolean as Boolean
     from privet.domain import Categorical as Categorical
+    from privet.domain import Date as Date
     from privet.domain import Numeric as Numeric
     from privet.domain import Schema as Schema
     from privet.domain.cells import Cell as Cell
@@ -51,17 +56,20 @@ if TYPE_CHECKING:
     from privet.learners.released import ReleasedClassifier as ReleasedClassifier
     from privet.learners.released import load as load
     from privet.learners.released import save as save
-    from privet.mechanisms.randomness import SeededBits as SeededBits
-    from privet.mechanisms.randomness import unlock_test_seeds as unlock_test_seeds
+    from privet.model import Model as Model
     from privet.queries import RowScore as RowScore
+    from privet.report import plots as plots
+    from privet.report.card import card as card
+    from privet.report.export import export as export
     from privet.tables.open import open_table as open_table
 
 __version__ = "0.1.0"
 
-# Where each public name lives; it is imported when it is first used, so that `import privet` is
+# Where each public name lives. It is imported when it is first used, so that `import privet` is
 # quick.
 _HOMES = {
     "AdditiveClassifier": "privet.learners",
+    "Boolean": "privet.domain",
     "Budget": "privet.accounting.cost",
     "Categorical": "privet.domain",
     "Cell": "privet.domain.cells",
@@ -69,11 +77,13 @@ _HOMES = {
     "Condition": "privet.domain.cells",
     "Cost": "privet.accounting.cost",
     "Curator": "privet.curator",
+    "Date": "privet.domain",
     "ForestClassifier": "privet.learners",
     "GibbsBoostClassifier": "privet.learners",
     "GibbsTreeClassifier": "privet.learners",
     "GreedyTreeClassifier": "privet.learners",
     "MemoryLedger": "privet.accounting.ledger",
+    "Model": "privet.model",
     "NoiseWarning": "privet.errors",
     "NoisyID3Classifier": "privet.learners",
     "Numeric": "privet.domain",
@@ -87,40 +97,55 @@ _HOMES = {
     "RowScore": "privet.queries",
     "SQLiteLedger": "privet.accounting.ledger",
     "Schema": "privet.domain",
-    "SeededBits": "privet.mechanisms.randomness",
     "Split": "privet.domain.cells",
     "TreeSpace": "privet.domain.space",
+    "card": "privet.report.card",
     "connect": "privet.client.curator",
+    "export": "privet.report.export",
     "load": "privet.learners.released",
     "open_table": "privet.tables.open",
     "save": "privet.learners.released",
     "tune": "privet.learners",
-    "unlock_test_seeds": "privet.mechanisms.randomness",
 }
 
-# Packages that are public as they are; ``epsilon`` was ``explain`` in 0.1.
-_PACKAGES = {
+# Modules that are public as they are; ``epsilon`` was ``explain`` in 0.1.
+_MODULES = {
     "audit": "privet.audit",
     "datasets": "privet.datasets",
     "epsilon": "privet.epsilon",
+    "errors": "privet.errors",
     "explain": "privet.epsilon",
     "federation": "privet.federation",
+    "plots": "privet.report.plots",
     "publish": "privet.publish",
+    "testing": "privet.testing",
+}
+
+# Names that were here in 0.1. They work, say where they are now, and are listed nowhere.
+_MOVED = {
+    "SeededBits": "privet.testing",
+    "unlock_test_seeds": "privet.testing",
 }
 
 __all__ = [  # noqa: PLE0604 - the keys are strings
     *_HOMES,
-    *_PACKAGES,
+    *_MODULES,
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return import_module(_PACKAGES[name])
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _MOVED:
+        now = f"{_MOVED[name]}.{name}"
+        warnings.warn(
+            f"privet.{name} is {now} now; the old name will go", DeprecationWarning, stacklevel=2
+        )
+        return getattr(import_module(_MOVED[name]), name)
     raise AttributeError(f"module 'privet' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__})

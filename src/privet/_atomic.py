@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
+from privet.errors import PrivetError
+
 
 @contextmanager
 def atomic_file(path: str | PathLike[str]) -> Iterator[Path]:
@@ -41,6 +43,15 @@ def write_atomically(path: str | PathLike[str], data: bytes) -> None:
     """Write a file as a whole or not at all."""
     with atomic_file(path) as partial:
         partial.write_bytes(data)
+
+
+def save_file(path: str | PathLike[str], content: str | bytes) -> None:
+    """Write a text or bytes atomically for a user; raise a PrivetError where that fails."""
+    try:
+        write_atomically(path, content.encode() if isinstance(content, str) else content)
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
+        reason = getattr(error, "strerror", None) or "this is no path"
+        raise PrivetError(f"cannot write {os.fspath(path)}: {reason}") from None
 
 
 def flush_folder(folder: Path) -> None:

@@ -27,6 +27,17 @@
 
 Messages name the parameter, what is allowed and what came. They never hold a value or an exact
 count of a private table.
+
+Examples
+--------
+>>> import privet as pv
+>>> car = pv.datasets.load("car")
+>>> curator = pv.Curator(car.table, car.schema, pv.Budget(1), dataset="car")
+>>> try:
+...     curator.size(epsilon=2)
+... except pv.errors.BudgetExceeded as error:
+...     print(error.left)
+1
 """
 
 from __future__ import annotations
@@ -40,7 +51,20 @@ if TYPE_CHECKING:
 
 
 class PrivacyWarning(UserWarning):
-    """Something is allowed, but gives away more than any ledger knows."""
+    """Something is allowed, but gives away more than any ledger knows.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.table)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     score = model.score(car.X, car.y)  # exact: fine for public rows only
+    >>> caught[0].category is pv.PrivacyWarning
+    True
+    """
 
 
 class AbsentWarning(UserWarning):
@@ -50,11 +74,35 @@ class AbsentWarning(UserWarning):
 
 
 class NoiseWarning(UserWarning):
-    """A model is mostly noise, and there is a better way to spend epsilon."""
+    """A model is mostly noise, and there is a better way to spend epsilon.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> forest = pv.RandomTreesClassifier(0.01, car.schema, people="disjoint", random_state=2)
+    >>> with pv.testing.unlock_test_seeds(), warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     for rows in (car.table[::4], car.table[1::4], car.table[2::4], car.table[3::4]):
+    ...         forest = forest.partial_fit(rows)
+    >>> caught[-1].category is pv.NoiseWarning
+    True
+    """
 
 
 class PrivetError(Exception):
-    """Root of every error raised on purpose."""
+    """Root of every error raised on purpose.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> try:
+    ...     pv.Budget(-1)
+    ... except pv.PrivetError as error:
+    ...     print(error)
+    epsilon must be a finite number zero or more, got -1
+    """
 
 
 class ParameterError(PrivetError, ValueError):

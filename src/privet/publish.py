@@ -3,6 +3,15 @@
 - :mod:`~privet.synthetic`: synthetic rows that describe no real person, drawn from noisy counts
 - :mod:`~privet.local`: records that people randomise on their own devices, and what is learnt from
   them
+
+Examples
+--------
+>>> import privet as pv
+>>> car = pv.datasets.load("car")
+>>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+>>> published = pv.publish.synthesize(curator, epsilon=1)
+>>> type(published).__name__
+'SyntheticTable'
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 
@@ -11,6 +12,11 @@ def escape_invisible(text: str) -> str:
         char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
         for char in text
     )
+
+
+def escape_html(text: str) -> str:
+    """Escape text so that HTML shows it as it is."""
+    return html.escape(escape_invisible(text), quote=True)
 
 
 def shorten(text: str, length: int) -> str:

@@ -27,8 +27,8 @@ from privet.queries import release_kinds
 
 @pytest.fixture
 def bits() -> Iterator[Bits]:
-    with pv.unlock_test_seeds():
-        yield pv.SeededBits(9)
+    with pv.testing.unlock_test_seeds():
+        yield pv.testing.SeededBits(9)
 
 
 def family(name: str) -> Any:
@@ -61,7 +61,7 @@ def the_same_noise_again(
     bits: Bits, counts: Any, epsilon: Fraction, *, sensitivity: int = 1
 ) -> Any:
     """A generator that is seeded anew for every answer."""
-    return laplace.add_laplace(pv.SeededBits(1), counts, epsilon, sensitivity=sensitivity)
+    return laplace.add_laplace(pv.testing.SeededBits(1), counts, epsilon, sensitivity=sensitivity)
 
 
 @pytest.mark.parametrize(

@@ -174,11 +174,11 @@ def test_a_promise_that_depends_on_the_rows_is_refused(monkeypatch):
 
 def test_a_seed_is_not_sent_to_several_processes():
     with (
-        pv.unlock_test_seeds(),
+        pv.testing.unlock_test_seeds(),
         ThreadPoolExecutor(1) as pool,
         pytest.raises(ParameterError, match="all would draw the same"),
     ):
-        audit_subject("count", Fraction(1), 100, bits=pv.SeededBits(1), executor=pool)
+        audit_subject("count", Fraction(1), 100, bits=pv.testing.SeededBits(1), executor=pool)
 
 
 @pytest.mark.slow

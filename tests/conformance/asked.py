@@ -87,7 +87,7 @@ def _splits(schema: Schema) -> list[Split]:
     return [
         Split.multiway(schema, first),
         Split.multiway(schema, third),
-        Split.threshold(schema, second, 2),
+        Split.threshold(schema, second, code=2),
     ]
 
 

@@ -90,7 +90,7 @@ def random_tree(schema: Schema, height: int, seed: int) -> Cells:
             elif kind == 1:
                 splits[cell] = Split.value(schema, name, int(rng.integers(size)))
             elif kind == 2:
-                splits[cell] = Split.threshold(schema, name, int(rng.integers(1, size)))
+                splits[cell] = Split.threshold(schema, name, code=int(rng.integers(1, size)))
         cells = cells.refine(splits)
     return cells
 

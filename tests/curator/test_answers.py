@@ -21,7 +21,7 @@ from tests.local.small import SCHEMA, table
 
 ROWS = table(200)
 CELLS = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "b")})
-SPLITS = [Split.multiway(SCHEMA, "a"), Split.threshold(SCHEMA, "c", 1)]
+SPLITS = [Split.multiway(SCHEMA, "a"), Split.threshold(SCHEMA, "c", code=1)]
 TERMS = ["cost", "row_cost", "private", "entry"]
 
 

@@ -358,7 +358,7 @@ def test_answers_are_packed_and_unpacked_whole(table):
         numbers.noise,
         numbers.private,
     )
-    candidates = [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", 2)]
+    candidates = [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", code=2)]
     choose = check_query(ChooseSplits(cells, candidates, "gini"), SCHEMA)
     choices = curator.ask(choose, 1)
     assert unpack_answer(pack_answer(choices), choose).splits == choices.splits

@@ -126,7 +126,7 @@ TRICKY: list[Any] = [
     ],
     *[
         dt.date(2020, 1, 1),
-        dt.datetime(2020, 1, 1),  # noqa: DTZ001
+        dt.datetime(2020, 1, 1),
         pd.Timestamp(0),
         np.datetime64(1, "D"),
         np.timedelta64(1, "D"),

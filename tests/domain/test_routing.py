@@ -142,7 +142,7 @@ def chain() -> Cells:
     """One test after the other: who has the last code passes all of them, others leave early."""
     cells = Cells.everything(LONG)
     for code in range(1, DEPTH + 1):
-        cells = cells.refine({len(cells) - 1: Split.threshold(LONG, "a", code)})
+        cells = cells.refine({len(cells) - 1: Split.threshold(LONG, "a", code=code)})
     return cells
 
 

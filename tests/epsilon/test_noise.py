@@ -80,8 +80,8 @@ def test_the_sampler_has_this_law():
     """
     from privet.mechanisms.laplace import discrete_laplace
 
-    with pv.unlock_test_seeds():
-        drawn = np.abs(discrete_laplace(pv.SeededBits(5), 20_000, Fraction(10, 7)))
+    with pv.testing.unlock_test_seeds():
+        drawn = np.abs(discrete_laplace(pv.testing.SeededBits(5), 20_000, Fraction(10, 7)))
     for margin in (0, 2):
         share = float((drawn <= margin).mean())
         assert share == pytest.approx(

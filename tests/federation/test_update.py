@@ -214,7 +214,7 @@ def test_positional_columns_can_be_updated():
 
 
 def test_batches_of_a_test_seed_differ():
-    with pv.unlock_test_seeds():
+    with pv.testing.unlock_test_seeds():
         fitted = (
             learner(random_state=3).fit(rows(100)).partial_fit(rows(100)).partial_fit(rows(100))
         )

@@ -27,8 +27,8 @@ SIGMAS = 5.5  # one entry in 26 million; there are below a hundred, and the seed
 ROWS = table()
 EVERYTHING = Cells.everything(SCHEMA)
 BY_A = EVERYTHING.refine({0: Split.multiway(SCHEMA, "a")})
-LOW_C = EVERYTHING.refine({0: Split.threshold(SCHEMA, "c", 2)})
-TWO = BY_A.refine({0: Split.multiway(SCHEMA, "b"), 1: Split.threshold(SCHEMA, "c", 2)})
+LOW_C = EVERYTHING.refine({0: Split.threshold(SCHEMA, "c", code=2)})
+TWO = BY_A.refine({0: Split.multiway(SCHEMA, "b"), 1: Split.threshold(SCHEMA, "c", code=2)})
 UNION = Cells.of(
     SCHEMA, [Cell((Condition("a", (0, 2)), Condition("b", (1,)))), Cell((Condition("a", (1,)),))]
 )

@@ -27,7 +27,7 @@ EVERYTHING = Cells.everything(SCHEMA)
 CANDIDATES = [
     Split.multiway(SCHEMA, "a"),
     Split.multiway(SCHEMA, "b"),
-    *(Split.threshold(SCHEMA, "c", code) for code in (1, 2, 3)),
+    *(Split.threshold(SCHEMA, "c", code=code) for code in (1, 2, 3)),
 ]
 
 

@@ -58,7 +58,7 @@ def test_counts_are_of_one_kind(combine):
 
 
 def _two(root: list[float], left: list[float], right: list[float]) -> Tree:
-    cells = EVERYONE.refine({0: Split.threshold(SCHEMA, "age", 2)})
+    cells = EVERYONE.refine({0: Split.threshold(SCHEMA, "age", code=2)})
     return Tree(cells, np.array([root, left, right]))
 
 

@@ -96,7 +96,7 @@ def test_importances_by_hand():
     cells = (
         Cells.everything(SCHEMA)
         .refine({0: Split.multiway(SCHEMA, "form")})
-        .refine({1: Split.threshold(SCHEMA, "age", 2)})
+        .refine({1: Split.threshold(SCHEMA, "age", code=2)})
     )
     by_form, by_both = np.zeros((6, 3)), np.zeros((6, 3))
     by_form[1, 0] = by_both[4, 0] = 0.6

@@ -62,6 +62,7 @@ CHAINS: dict[str, list[Line]] = {
             for name in ("privet", "random-trees", "additive")
         ),
         ("card", "updated.json", "-o", "updated.html"),
+        ("card", "updated.json", "-o", "updated-card.txt"),
         *(("show", f"{name}.json", "--whole") for name in ("random-trees", "noisy-id3")),
         *(
             ("export", "random-trees.json", "-o", f"random-trees.{kind}")

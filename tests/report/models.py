@@ -33,7 +33,7 @@ def small_tree(schema: Schema = SCHEMA) -> Tree:
     """form; age below 40 under 'complete'; income under 'foster'."""
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, "form")})
     cells = cells.refine(
-        {0: Split.threshold(schema, "age", 2), 2: Split.multiway(schema, "income")}
+        {0: Split.threshold(schema, "age", code=2), 2: Split.multiway(schema, "income")}
     )
     counts = np.array(
         [[40, 7, 1], [5.5, 61, 0], [12, 11, 10], [0.1, 3, -2], [-4, 30, 1], [2, 2, 2]]

@@ -10,11 +10,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+import privet as pv
 from privet.accounting.cost import Cost
 from privet.accounting.statement import Charge, PrivacyStatement
 from privet.domain import Categorical, Numeric, Schema
 from privet.domain.cells import Cells
 from privet.domain.tree import Tree
+from privet.errors import ParameterError
 from privet.report import card_html, card_markdown
 from privet.report.wording import bound_posterior, format_factor
 from tests.report.models import SCHEMA, gaussian_model, open_model, small_model, statement
@@ -368,3 +370,50 @@ def test_notes_are_listed():
     for text in both(small_model(privacy=privacy)):
         assert "merged from two parties" in text
     assert "Notes" not in card_markdown(small_model())
+
+
+# -- pv.card -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("c.html", "<!DOCTYPE html>"),
+        ("c.HTM", "<!DOCTYPE"),
+        ("c.md", "# Privacy card: "),
+        ("c.txt", "Privacy card: "),
+    ],
+)
+def test_a_card_is_saved_as_its_ending_says(name, start, tmp_path):
+    pv.card(small_model()).save(tmp_path / name)
+    assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_another_ending_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"\.html, \.md or \.txt, got 'card\.pdf'"):
+        pv.card(small_model()).save(tmp_path / "card.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_has_what_markdown_has_and_fits_a_terminal():
+    card = pv.card(small_model())
+    text = str(card)
+    assert [line for line in text.splitlines() if line in SECTIONS] == SECTIONS
+    assert max(map(len, text.splitlines())) <= 88
+    words = re.sub(r"[^a-z]+", " ", card.to_markdown())
+    assert set(words.split()) <= set(re.sub(r"[^a-z]+", " ", text).split())
+
+
+def test_a_card_of_hostile_names_escapes_them_in_a_notebook():
+    shown = pv.card(evil_model())._repr_html_()
+    assert "<script" not in shown
+    assert "<style" not in shown
+    assert "&lt;script" in shown
+
+
+def test_only_a_model_has_a_card():
+    with pytest.raises(
+        ParameterError, match="card needs a trained classifier or a model, got Schema"
+    ):
+        pv.card(small_model().schema)
+    assert repr(pv.card(small_model())).count("\n") == 0

@@ -47,9 +47,9 @@ def test_text_without_counts_is_laid_out_as_scikit_learn_does_it():
         feature_names=["x", "z"],
     )
     first = re.findall(r"[xz]", theirs)
-    cells = Cells.everything(schema).refine({0: Split.threshold(schema, first[0], 2)})
+    cells = Cells.everything(schema).refine({0: Split.threshold(schema, first[0], code=2)})
     cells = cells.refine(
-        {0: Split.threshold(schema, first[1], 2), 1: Split.threshold(schema, first[1], 2)}
+        {0: Split.threshold(schema, first[1], code=2), 1: Split.threshold(schema, first[1], code=2)}
     )
     ours = tree_text(
         Tree.from_leaves(cells, np.array([[1, 0], [0, 1], [0, 1], [1, 0]])), show_counts=False

@@ -92,7 +92,10 @@ def any_tree(schema, draw, n_splits, *, partial=False):
         size, code = schema.attributes[name].size, int(draw.integers(schema.attributes[name].size))
         kinds = [Split.multiway(schema, name)]
         if size > 1:
-            kinds += [Split.value(schema, name, code), Split.threshold(schema, name, max(code, 1))]
+            kinds += [
+                Split.value(schema, name, code),
+                Split.threshold(schema, name, code=max(code, 1)),
+            ]
         cells = cells.refine({int(draw.integers(len(cells))): kinds[draw.integers(len(kinds))]})
     if not partial:
         return cells
@@ -255,7 +258,9 @@ def test_attributes_of_more_values_than_a_group_may_have():
     schema = schema_of([3000, 4, 2000, 3])
     wide = Split("a0", tuple(int(code >= 1234) for code in range(3000)))
     tree = Cells.everything(schema).refine({0: wide})
-    tree = tree.refine({0: Split.threshold(schema, "a2", 777), 1: Split.multiway(schema, "a1")})
+    tree = tree.refine(
+        {0: Split.threshold(schema, "a2", code=777), 1: Split.multiway(schema, "a1")}
+    )
     assert ways_of(Question.of(tree)) == ["Leaves"]
     codes, classes = some_rows(schema, 20_000)
     check(Question.of(tree), codes, classes)

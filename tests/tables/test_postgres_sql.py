@@ -41,7 +41,7 @@ def level() -> Question:
     cells = (
         Cells.everything(SCHEMA)
         .refine({0: Split.value(SCHEMA, "form", 1)})
-        .refine({1: Split.threshold(SCHEMA, "age", 2)})
+        .refine({1: Split.threshold(SCHEMA, "age", code=2)})
     )
     return Question.level(cells, ["rooms", "age"])
 
@@ -223,9 +223,7 @@ def test_plans_are_parallel_and_compute_only_what_is_asked(postgres):
     with table.connections.connection() as connection:
         for setting in ("parallel_setup_cost", "min_parallel_table_scan_size"):
             connection.execute(f"SET {setting} = 0")
-        plan = "\n".join(
-            row[0] for row in connection.execute(f"EXPLAIN VERBOSE {sql}", bound)
-        )
+        plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN VERBOSE {sql}", bound))
     assert "Partial" in plan  # each worker counts, rather than sends its rows
     assert "used" in plan
     assert "unused" not in plan

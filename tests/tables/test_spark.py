@@ -589,7 +589,7 @@ def test_deep_trees(depth, tmp_path):
     schema = Schema({"n": Numeric(0, 40, bins=40)}, "c", ["no", "yes"])
     cells = Cells.everything(schema)
     for level in range(depth):
-        cells = cells.refine({len(cells) - 1: Split.threshold(schema, "n", level + 1)})
+        cells = cells.refine({len(cells) - 1: Split.threshold(schema, "n", code=level + 1)})
     table = pa.table({"n": [i % 40 + 0.5 for i in range(400)], "c": ["no"] * 400})
     answer = open_table(stored(table, tmp_path)).source(schema).count(Question.of(cells))[0]
     np.testing.assert_array_equal(

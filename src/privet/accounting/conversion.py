@@ -41,9 +41,12 @@ def epsilon_for(rho: Fraction, delta: Fraction) -> float:
     The value is never below the smallest epsilon of the tight conversion, and above it by one
     rounding of a float. It is zero where rho is, and infinite where no float is large enough.
 
-    Args:
-        rho: the zCDP parameter, zero or more.
-        delta: the probability, above 0 and below 1.
+    Parameters
+    ----------
+    rho
+        The zCDP parameter, zero or more.
+    delta
+        The probability, above 0 and below 1.
 
     Raises:
         ParameterError: for a delta that is not above 0 and below 1, or a negative rho.
@@ -70,9 +73,12 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     that version 0.1 computed and wrote into ledgers as caps, and still fit under them.
     ``epsilon_for(rho_for(epsilon, delta), delta) <= epsilon`` holds exactly.
 
-    Args:
-        epsilon: the epsilon, above zero.
-        delta: the probability, above 0 and below 1.
+    Parameters
+    ----------
+    epsilon
+        The epsilon, above zero.
+    delta
+        The probability, above 0 and below 1.
 
     Raises:
         ParameterError: for a delta that is not above 0 and below 1, or an epsilon not above zero.

@@ -23,6 +23,7 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any, Literal
 
+from privet._notebook import html_box, one_line
 from privet.accounting.conversion import epsilon_for as epsilon_for
 from privet.accounting.conversion import rho_for as rho_for
 from privet.domain import Schema
@@ -37,11 +38,15 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
 
     ``0.1`` is one tenth, not the nearest binary fraction.
 
-    Args:
-        name: the parameter's name, for the message.
-        value: an integer, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
-            read as the shortest decimal that denotes it.
-        zero: whether zero is allowed.
+    Parameters
+    ----------
+    name
+        The parameter's name, for the message.
+    value
+        An integer, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
+        read as the shortest decimal that denotes it.
+    zero
+        Whether zero is allowed.
     """
     try:
         if isinstance(value, str | Decimal):
@@ -108,7 +113,18 @@ def parse_epsilon(name: str, value: Number) -> Fraction:
 class Cost:
     """A privacy loss under adding or removing one row.
 
-    ``epsilon`` None: no pure guarantee is given, only rho.
+    Parameters
+    ----------
+    epsilon
+        The loss in pure epsilon; None where only rho is guaranteed.
+    rho
+        The loss in zCDP.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Cost.pure("1/2") + pv.Cost.pure("1/4")
+    <Cost: epsilon 0.75 (rho 0.15625)>
     """
 
     epsilon: Fraction | None
@@ -119,6 +135,17 @@ class Cost:
         """Return the cost of a pure epsilon guarantee.
 
         It is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016, proposition 1.4).
+
+        Parameters
+        ----------
+        epsilon
+            The epsilon, such as ``0.1`` or ``"1/3"``.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.Cost.pure("1/3").epsilon
+        Fraction(1, 3)
         """
         value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 2)
@@ -134,7 +161,19 @@ class Cost:
 
     @classmethod
     def concentrated(cls, rho: Number) -> Cost:
-        """Return the cost of a zCDP guarantee without a pure one, as Gaussian noise has it."""
+        """Return the cost of a zCDP guarantee without a pure one, as Gaussian noise has it.
+
+        Parameters
+        ----------
+        rho
+            The rho.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.Cost.concentrated("1/8")
+        <Cost: rho 0.125>
+        """
         return cls(None, parse_exact("rho", rho))
 
     def identity(self) -> tuple[Any, ...]:
@@ -152,6 +191,18 @@ class Cost:
         """Return the same loss, for the neighbours that the schema declares.
 
         That is, for a person of several rows, added or replaced.
+
+        Parameters
+        ----------
+        schema
+            Says how many rows a person has, and who the neighbours are.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> schema = pv.datasets.load("car").schema.declare(rows_per_person=3)
+        >>> pv.Cost.pure(1).promised(schema)
+        <Cost: epsilon 3 (rho 4.5)>
         """
         return self.for_neighbours(schema.rows_per_person, schema.neighbours)
 
@@ -163,6 +214,14 @@ class Cost:
     def amount(self, unit: Unit) -> Fraction | None:
         """Return the loss in one currency; None where it has no finite amount."""
         return self.epsilon if unit == "epsilon" else self.rho
+
+    def __repr__(self) -> str:
+        return one_line("Cost", str(self))
+
+    def _repr_html_(self) -> str:
+        epsilon = "none, only rho" if self.epsilon is None else self.epsilon
+        facts = {"epsilon": epsilon, "rho": self.rho, "for": "one row added or removed"}
+        return html_box("Cost", facts)
 
     def __str__(self) -> str:
         rho = f"rho {float(self.rho):.6g}"
@@ -192,8 +251,25 @@ def compose_in_parallel(costs: Iterable[Cost]) -> Cost:
 class Budget:
     """A cap on what may be spent: pure epsilon, or zCDP rho.
 
-    ``Budget(1)``, ``Budget("1/3")``, ``Budget(rho=0.05)``, ``Budget(1, delta=1e-6)``: the last is
-    the largest rho (to eight digits) that implies (epsilon, delta)-differential privacy.
+    Parameters
+    ----------
+    epsilon
+        The cap in epsilon. ``"1/3"`` is exactly a third, and ``0.1`` exactly a tenth.
+    rho
+        The cap in rho, instead.
+    delta
+        With ``epsilon``: the largest rho (to eight digits) that implies (epsilon,
+        delta)-differential privacy.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Budget("1/3")
+    Budget('1/3')
+    >>> pv.Budget(rho=0.05).unit
+    'rho'
+    >>> print(pv.Budget(1, delta=1e-6))
+    rho 0.024356
     """
 
     amount: Fraction
@@ -232,6 +308,14 @@ class Budget:
         if self.unit != other.unit or self.unit == "epsilon":
             return self == other
         return abs(self.amount - other.amount) <= max(self.amount, other.amount) / 10**8
+
+    def __repr__(self) -> str:
+        whole = self.amount.denominator == 1
+        amount = str(self.amount) if whole else repr(str(self.amount))
+        return f"Budget({'rho=' if self.unit == 'rho' else ''}{amount})"
+
+    def _repr_html_(self) -> str:
+        return html_box("Budget", {self.unit: self.amount})
 
     def __str__(self) -> str:
         return f"{self.unit} {float(self.amount):.6g}"

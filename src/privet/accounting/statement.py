@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from privet._notebook import html_box, one_line
 from privet._validate import check_name
 from privet.accounting.conversion import epsilon_for
 from privet.accounting.cost import Cost, compose_in_parallel, compose_sequentially, parse_fraction
@@ -351,6 +352,24 @@ class PrivacyStatement:
 
     def __str__(self) -> str:
         return self.describe()
+
+    def __repr__(self) -> str:
+        tables = f"from {len(self.leaves)} releases" if self.parts else ""
+        return one_line("PrivacyStatement", self.describe(), tables)
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, object] = {"guarantee": self.describe()}
+        if self.private:
+            facts["cost"] = str(self.promised)
+        if self.notes:
+            facts["notes"] = "; ".join(self.notes)
+        charges = [
+            (charge.what, str(charge.cost)) for part in self.leaves for charge in part.charges
+        ]
+        headers = ("charged for", "cost for one row") if charges else ()
+        return html_box(
+            "Privacy statement", facts, headers=headers, rows=charges, alarm=not self.private
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the statement as a model file has it. Amounts are exact fractions."""

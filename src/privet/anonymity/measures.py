@@ -61,11 +61,15 @@ class Groups:
     ) -> Groups:
         """Count the values in each group.
 
-        Args:
-            group_ids: the group of each row, any whole numbers.
-            value_codes: the sensitive value of each row, any whole numbers. Where the order of
-                values matters, it is theirs.
-            rows: how many rows each entry stands for; by default one.
+        Parameters
+        ----------
+        group_ids
+            The group of each row, any whole numbers.
+        value_codes
+            The sensitive value of each row, any whole numbers. Where the order of
+            values matters, it is theirs.
+        rows
+            How many rows each entry stands for; by default one.
         """
         ids, group = np.unique(_read_integers("group_ids", group_ids), return_inverse=True)
         codes, value = np.unique(_read_integers("value_codes", value_codes), return_inverse=True)
@@ -189,9 +193,12 @@ def recursive_l_per_group(groups: Groups, c: Number) -> Ints:
     A group is (c, 1)-diverse for every c above 1, and never (c, l)-diverse for an l above its
     number of values.
 
-    Args:
-        groups: the groups.
-        c: a number above zero, read as it is written: 0.1 is one tenth.
+    Parameters
+    ----------
+    groups
+        The groups.
+    c
+        A number above zero, read as it is written: 0.1 is one tenth.
     """
     bound = parse_exact("c", c)
     order = np.lexsort((-groups.counts, groups.group_of_entry))
@@ -223,11 +230,14 @@ def t_closeness(groups: Groups, *, ordered: bool = False) -> float:
 def t_closeness_per_group(groups: Groups, *, ordered: bool = False) -> Floats:
     """Return the Earth Mover's Distance between each group's values and all rows, from 0 to 1.
 
-    Args:
-        groups: the groups.
-        ordered: False for the equal distance, where all values are as far apart: half the sum of
-            absolute differences. True for the ordered distance, where the i-th and j-th of m values
-            are ``|i - j| / (m - 1)`` apart.
+    Parameters
+    ----------
+    groups
+        The groups.
+    ordered
+        False for the equal distance, where all values are as far apart: half the sum of
+        absolute differences. True for the ordered distance, where the i-th and j-th of m values
+        are ``|i - j| / (m - 1)`` apart.
     """
     distance = _ordered_distance(groups) if ordered else _equal_distance(groups)
     return np.clip(distance, 0.0, 1.0)

@@ -54,9 +54,12 @@ def draw_anonymity(report: Report, *, title: str = "") -> Figure:
     Classes are put together by powers of two of their size, so that the picture stays small however
     many there are.
 
-    Args:
-        report: what :func:`privet.anonymity.examine` found.
-        title: stands above; by default which columns were looked at.
+    Parameters
+    ----------
+    report
+        What :func:`privet.anonymity.examine` found.
+    title
+        Stands above; by default which columns were looked at.
     """
     need_matplotlib()
     from matplotlib.figure import Figure

@@ -146,15 +146,23 @@ def examine(
 
     Null is a value of its own, in every column.
 
-    Args:
-        table: where the rows are, as for :func:`privet.open_table`.
-        quasi: the columns that somebody may know of a person from elsewhere.
-        sensitive: the column that they should not learn.
-        c: of recursive (c, l)-diversity.
-        asked_l: the l that is wanted: the report counts the classes that do not reach it.
-        worst: how many classes to name by each measure.
-        ordered: whether t is measured along the order of numbers. By default if the column is a
-            number, which in a CSV file none is.
+    Parameters
+    ----------
+    table
+        Where the rows are, as for :func:`privet.open_table`.
+    quasi
+        The columns that somebody may know of a person from elsewhere.
+    sensitive
+        The column that they should not learn.
+    c
+        Of recursive (c, l)-diversity.
+    asked_l
+        The l that is wanted: the report counts the classes that do not reach it.
+    worst
+        How many classes to name by each measure.
+    ordered
+        Whether t is measured along the order of numbers. By default if the column is a
+        number, which in a CSV file none is.
     """
     bound = parse_exact("c", c)
     check_integer("l", asked_l, 1)

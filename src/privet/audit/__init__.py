@@ -9,6 +9,13 @@ one person.
 - :mod:`~privet.audit.result`: the result of one audit or many, as text
 - :mod:`~privet.audit.releases`: what is released about a world, and what is promised for it
 - :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon, and the table of it
+
+Examples
+--------
+>>> import privet as pv
+>>> sure = pv.audit.epsilon_at_least(900, 1000, 400, 1000)  # hits in runs, in each world
+>>> 0.6 < sure < 0.81
+True
 """
 
 from __future__ import annotations

@@ -282,13 +282,20 @@ def audit_table(
 ) -> list[AuditResult]:
     """Audit all lines, and judge them together.
 
-    Args:
-        lines: such as :func:`lines_of` gives.
-        runs: of each, in each of its two worlds.
-        epsilon: what each is given per row added or removed; by default what its claim takes.
-        confidence: of each bound by itself, and of all verdicts together.
-        jobs: how many processes work at once.
-        done: told the share of the lines that are done.
+    Parameters
+    ----------
+    lines
+        Such as :func:`lines_of` gives.
+    runs
+        Of each, in each of its two worlds.
+    epsilon
+        What each is given per row added or removed; by default what its claim takes.
+    confidence
+        Of each bound by itself, and of all verdicts together.
+    jobs
+        How many processes work at once.
+    done
+        Told the share of the lines that are done.
     """
     check_integer("runs", runs, 64)
     check_integer("jobs", jobs, 1)

@@ -55,21 +55,30 @@ def audit(
     whatever was tried before: a true claim is called violated with probability 1 - ``confidence``
     at most.
 
-    Args:
-        run: releases something about a world; whatever :func:`~privet.audit.features.observed` can
-            look at. For an estimator of anybody's: ``lambda world:
-            Estimator(epsilon=1).fit(world.X, world.y)``. It must draw fresh randomness in every
-            call.
-        pairs: neighbouring worlds, such as :func:`~privet.audit.worlds.pairs_of` makes.
-        epsilon, delta: the claim.
-        runs: how many there are in each world, in all.
-        confidence: that of the bound.
-        name: of what is audited, for the result.
-        executor: where runs are done, if not here; ``run`` must be picklable for processes, which
-            should be spawned: forked ones begin with one state of NumPy's and Python's generators,
-            so that who draws from these repeats runs, and repeated runs prove nothing.
-        observe_failures: take an error that a run raises for what it released, since whether there
-            is one can be seen. By default it is raised here.
+    Parameters
+    ----------
+    run
+        Releases something about a world; whatever :func:`~privet.audit.features.observed` can
+        look at. For an estimator of anybody's: ``lambda world:
+        Estimator(epsilon=1).fit(world.X, world.y)``. It must draw fresh randomness in every
+        call.
+    pairs
+        Neighbouring worlds, such as :func:`~privet.audit.worlds.pairs_of` makes.
+    epsilon, delta
+        The claim.
+    runs
+        How many there are in each world, in all.
+    confidence
+        That of the bound.
+    name
+        Of what is audited, for the result.
+    executor
+        Where runs are done, if not here; ``run`` must be picklable for processes, which
+        should be spawned: forked ones begin with one state of NumPy's and Python's generators,
+        so that who draws from these repeats runs, and repeated runs prove nothing.
+    observe_failures
+        Take an error that a run raises for what it released, since whether there
+        is one can be seen. By default it is raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
     check_integer("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
@@ -184,24 +193,34 @@ def audit_estimator(
     It is fitted afresh in every run, to made-up tables that differ in one person
     (:func:`~privet.audit.two_worlds.audit` says how).
 
-    Args:
-        estimator: any object with ``fit(X, y)`` that was not fitted yet and has no seed, or a
-            function that makes one.
-        epsilon, delta: the claim.
-        runs, confidence, executor: see :func:`~privet.audit.two_worlds.audit`.
-        neighbours: for whom the claim is: a row added or removed, or replaced by another.
-        pairs: worlds of your own (:func:`~privet.audit.worlds.pair_of`). By default the ready
-            ones with a crowd: rows of both classes, since many estimators refuse an empty table or
-            a single class. Attribute ``a`` is 0 or 1, ``b`` lies in [0, 4], and the classes are 0
-            and 1; estimators that want a domain are to be given this one.
-        as_frame: give data frames with words, rather than arrays in which a word is its place in
-            the domain.
-        look: ``"all"``: predictions for the row in question, public attributes that end in an
-            underscore, trees and members of ensembles. ``"predictions"``: these alone. A function
-            of the fitted estimator: predictions, and what it gives back (numbers, words, arrays, or
-            lists and mappings of these).
-        name: for the result; the class by default.
-        observe_failures: whether an error in a run is something that is seen, rather than raised.
+    Parameters
+    ----------
+    estimator
+        Any object with ``fit(X, y)`` that was not fitted yet and has no seed, or a
+        function that makes one.
+    epsilon, delta
+        The claim.
+    runs, confidence, executor
+        See :func:`~privet.audit.two_worlds.audit`.
+    neighbours
+        For whom the claim is: a row added or removed, or replaced by another.
+    pairs
+        Worlds of your own (:func:`~privet.audit.worlds.pair_of`). By default the ready
+        ones with a crowd: rows of both classes, since many estimators refuse an empty table or
+        a single class. Attribute ``a`` is 0 or 1, ``b`` lies in [0, 4], and the classes are 0
+        and 1; estimators that want a domain are to be given this one.
+    as_frame
+        Give data frames with words, rather than arrays in which a word is its place in
+        the domain.
+    look
+        ``"all"``: predictions for the row in question, public attributes that end in an
+        underscore, trees and members of ensembles. ``"predictions"``: these alone. A function
+        of the fitted estimator: predictions, and what it gives back (numbers, words, arrays, or
+        lists and mappings of these).
+    name
+        For the result; the class by default.
+    observe_failures
+        Whether an error in a run is something that is seen, rather than raised.
     """
     if not callable(look) and look not in ("all", "predictions"):
         raise ParameterError(

@@ -251,14 +251,20 @@ def pairs_of(
 ) -> tuple[Pair, ...]:
     """Return ready pairs for these neighbours.
 
-    Args:
-        neighbours: ``"add-remove"``: one person more. ``"replace"``: the same person with other
-            rows, and the number of rows is public.
-        families: by name, some of ``FAMILIES``.
-        rows_per_person: above 1, a column says whose row it is, and the person has one row more
-            than is allowed to count.
-        alone: only those in which nobody else is in the table, for what a person does on their own.
-        crowd: six rows of both classes are in every table besides, for learners that refuse fewer.
+    Parameters
+    ----------
+    neighbours
+        ``"add-remove"``: one person more. ``"replace"``: the same person with other
+        rows, and the number of rows is public.
+    families
+        By name, some of ``FAMILIES``.
+    rows_per_person
+        Above 1, a column says whose row it is, and the person has one row more
+        than is allowed to count.
+    alone
+        Only those in which nobody else is in the table, for what a person does on their own.
+    crowd
+        Six rows of both classes are in every table besides, for learners that refuse fewer.
     """
     check_integer("rows_per_person", rows_per_person, 1)
     check_name("neighbours", neighbours, get_args(Neighbours))
@@ -306,12 +312,17 @@ def pair_of(
 
     The rows are made up.
 
-    Args:
-        X, y: the rows of both worlds, a table of numbers or words and its classes; not private
-            ones, since their domain is read off here.
-        row, label: the row that comes.
-        instead: the row and class that are there in the other world, where people are replaced.
-        name: for the result.
+    Parameters
+    ----------
+    X, y
+        The rows of both worlds, a table of numbers or words and its classes; not private
+        ones, since their domain is read off here.
+    row, label
+        The row that comes.
+    instead
+        The row and class that are there in the other world, where people are replaced.
+    name
+        For the result.
     """
     import numpy as np
 

@@ -25,7 +25,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from privet._atomic import write_atomically
+from privet._atomic import save_file
 from privet._progress import watched
 from privet.accounting.cost import Budget, parse_epsilon, parse_exact
 from privet.accounting.ledger import SQLiteLedger
@@ -192,12 +192,14 @@ def check_writable(path: Path) -> None:
 
 def write_out(path: Path, said: str | bytes, *, quiet: bool = False) -> None:
     """Write a file atomically, and say so."""
-    try:
-        write_atomically(path, said.encode() if isinstance(said, str) else said)
-    except OSError as error:
-        raise PrivetError(f"cannot write {path}: {error.strerror}") from None
+    save_file(path, said)
     if not quiet:
-        typer.echo(f"wrote {path}")
+        note_written(path)
+
+
+def note_written(path: Path) -> None:
+    """Say that a file was written."""
+    typer.echo(f"wrote {path}")
 
 
 @contextmanager

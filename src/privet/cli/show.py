@@ -94,7 +94,7 @@ def card(
         None,
         "--output",
         "-o",
-        help="Where to write it: .md or .html; by default Markdown on standard output.",
+        help="Where to write it: .md, .html or .txt; by default Markdown on standard output.",
     ),
 ) -> None:
     """Write a privacy card: what is protected, what is not, and what epsilon means, for a
@@ -102,23 +102,20 @@ def card(
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
-    from privet.cli.asking import check_writable, write_out
+    from privet.cli.asking import check_writable, note_written
     from privet.cli.options import check_apart
-    from privet.report import card_html, card_markdown, read_model
+    from privet.report import read_model
+    from privet.report.card import card as make_card
 
     if output is not None:
         check_writable(output)
         check_apart([output], None, None, model)
-    released = read_model(model)
+    made = make_card(read_model(model))
     if output is None:
-        typer.echo(card_markdown(released))
+        typer.echo(made.to_markdown())
         return
-    write_out(
-        output,
-        card_html(released)
-        if output.suffix.lower() in (".html", ".htm")
-        else card_markdown(released),
-    )
+    made.save(output)
+    note_written(output)
 
 
 def export(
@@ -133,32 +130,12 @@ def export(
 
     Example: [bold]privet export m.json -o m.onnx[/bold]
     """
-    from privet.cli.asking import check_writable, write_out
+    from privet.cli.asking import check_writable, note_written
     from privet.cli.options import check_apart
-    from privet.errors import ParameterError
-    from privet.report import Parts, read_model, to_onnx, tree_dot, tree_text
-    from privet.text import escape_invisible
+    from privet.report import read_model
+    from privet.report.export import export as export_model
 
     check_writable(output)
     check_apart([output], None, None, model)
-    released = read_model(model)
-    kind, scores, promise = (
-        output.suffix.lower(),
-        released.combine == "scores",
-        escape_invisible(released.privacy.describe()),
-    )
-    if kind == ".onnx":
-        write_out(output, to_onnx(released).SerializeToString())
-    elif kind == ".txt":
-        texts = [
-            f"# {title}\n{tree_text(tree, scores=scores, whole=whole)}"
-            for tree, title in Parts.of(released).titles()
-        ]
-        write_out(output, f"# {promise}\n" + "\n".join(texts))
-    elif kind == ".dot":
-        tree, _ = Parts.of(released).titles()[0]
-        write_out(
-            output, f"// {promise}\n{tree_dot(tree, scores=scores, whole=whole, caption=promise)}"
-        )
-    else:
-        raise ParameterError(f"--output must end in .txt, .dot or .onnx, got {output.name!r}")
+    export_model(read_model(model), output, whole=whole)
+    note_written(output)

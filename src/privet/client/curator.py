@@ -45,17 +45,46 @@ def connect(
 
     Learners train through it, models are evaluated with it, and it never shows a row.
 
-    Args:
-        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
-            machine.
-        token: as the owner gave it; by default that of the environment variable PRIVET_TOKEN.
-        dataset: what to ask about; by default the one data set that the token is granted.
-        timeout: seconds to wait for an answer.
-        retry_for: seconds after a first failure in which a question is sent again; it is charged
-            once.
-        ca: a file with the certificates to trust, in place of the usual ones.
-        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
-            and use the token.
+    Parameters
+    ----------
+    url
+        Where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
+        machine.
+    token
+        As the owner gave it; by default that of the environment variable PRIVET_TOKEN.
+    dataset
+        What to ask about; by default the one data set that the token is granted.
+    timeout
+        Seconds to wait for an answer.
+    retry_for
+        Seconds after a first failure in which a question is sent again; it is charged
+        once.
+    ca
+        A file with the certificates to trust, in place of the usual ones.
+    insecure
+        Allow plain HTTP to another machine, where anybody in between can read the answers
+        and use the token.
+
+    Returns
+    -------
+    RemoteCurator
+        A curator: ask it, or train through it with ``fit_from``.
+
+    Raises
+    ------
+    Unavailable
+        If nobody answers there.
+    AccessError
+        If the curator does not know the token.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> try:
+    ...     curator = pv.connect("http://127.0.0.1:9", "privet_token", "nursery", retry_for=0)
+    ... except pv.errors.Unavailable:
+    ...     print("nobody serves a curator there")
+    nobody serves a curator there
     """
     check_name("dataset", dataset)
     link = Link(

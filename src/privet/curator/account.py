@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Self
 
+from privet._notebook import count_of, html_box, one_line
 from privet.accounting.cost import Budget, Cost, Unit, compose_sequentially
 from privet.accounting.ledger import Entry, Ledger, account_digest, left
 from privet.accounting.ledger.base import amount_in
 from privet.domain import Schema
-from privet.errors import LedgerError
+from privet.errors import LedgerError, PrivetError
 from privet.mechanisms.randomness import Bits
 from privet.queries import Preview
 
@@ -83,6 +84,15 @@ class Accounting:
     def left(self) -> Fraction:
         """What can still be spent, in the unit of the data set's cap and for the declared
         neighbours: within a reservation, what is left of it.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> answer = curator.size(epsilon="1/3")
+        >>> curator.left
+        Fraction(2, 3)
         """
         if self._reservation:
             reservation = self.ledger.reservation(self.analyst, self._reservation)
@@ -110,14 +120,64 @@ class Accounting:
 
     @property
     def spent(self) -> Cost:
-        """What all analysts have spent on this data set, for the declared neighbours."""
+        """What all analysts have spent on this data set, for the declared neighbours.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> answer = curator.size(epsilon="1/2")
+        >>> curator.spent
+        <Cost: epsilon 0.5 (rho 0.125)>
+        """
         return self.ledger.spent(self.dataset)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
         """Return what the questions of a plan would cost together, for the declared neighbours,
         without charging.
+
+        Parameters
+        ----------
+        plan
+            The costs of what would be asked.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> curator.preview([pv.Cost.pure("1/2"), pv.Cost.pure(1)])
+        <Preview: epsilon 1.5 (rho 0.625), left 1, does not fit>
         """
         return preview_cost(self.left, self.unit, compose_sequentially(plan).promised(self.schema))
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"{type(self).__name__} of {self.dataset!r}",
+            count_of(len(self.schema.names), "attribute"),
+            f"{self._describe_left()} left",
+            "" if self.private else f"NOT PRIVATE: {self.reason}",
+        )
+
+    def _repr_html_(self) -> str:
+        """Return public facts only: no count, and no row."""
+        facts: dict[str, object] = {
+            "table": self.dataset,
+            "schema": f"{count_of(len(self.schema.names), 'attribute')}, target "
+            f"{self.schema.target} with {self.schema.n_classes} classes",
+            "budget left": self._describe_left(),
+            "analyst": self.analyst,
+        }
+        if not self.private:
+            facts["not private"] = self.reason
+        return html_box(type(self).__name__, facts, alarm=not self.private)
+
+    def _describe_left(self) -> str:
+        try:
+            return f"{self.unit} {float(self.left):.6g}"
+        except PrivetError:  # a ledger that is gone; showing an object must not fail
+            return "unknown budget"
 
     # -- reservations ------------------------------------------------------------------------------
 

@@ -83,6 +83,36 @@ class AnyCurator(ABC):
         """Answer a query of :mod:`privet.queries`, for an epsilon or a rho.
 
         The charge is recorded before any row is read. Bad input charges nothing.
+
+        Parameters
+        ----------
+        query
+            What is asked, such as ``CountBy("safety")``.
+        epsilon
+            What it costs, for one row added or removed.
+        rho
+            The same in rho, instead.
+
+        Returns
+        -------
+        Answer
+            What is answered, with its cost; ``to_frame()`` has it with labels.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it costs more than what is left; nothing is charged then.
+        QuestionError
+            If it cannot be asked about this table; nothing is charged then.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> from privet.queries import CountBy
+        >>> curator.ask(CountBy("safety"), epsilon=0.5)
+        <LabelledCounts: size 12, noise discrete-laplace, deviation 2.799, epsilon 0.5 (rho 0.125)>
         """
 
     @property
@@ -231,9 +261,40 @@ class AnyCurator(ABC):
         where: Mapping[str, Any] | None = None,
         rho: Number | None = None,
     ) -> Numbers:
-        """Return noisy class counts: of every cell of a question (:class:`~privet.queries.Count`),
-        or by some attributes, where others have some values, with labels
-        (:class:`~privet.queries.CountBy`).
+        """Return noisy class counts, by attributes or of cells.
+
+        Parameters
+        ----------
+        question
+            Cells to count (:class:`~privet.queries.Count`): a list of mappings from attribute to
+            values, by label, or a :class:`~privet.Cells` or :class:`~privet.Question`.
+        epsilon
+            What it costs, for one row added or removed.
+        by
+            Instead of cells, the attributes to count by (:class:`~privet.queries.CountBy`); every
+            combination of their values is counted.
+        where
+            With ``by``, which values count, by label.
+        rho
+            The same as ``epsilon`` in rho, instead.
+
+        Returns
+        -------
+        Numbers
+            Noisy counts. ``to_frame()`` has them with labels.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> counts = curator.count(by="safety", where={"persons": ["4", "more"]}, epsilon=0.5)
+        >>> counts.to_frame().head(2)  # noisy counts differ from run to run
+          safety  class  noisy count  deviation
+        0    low  unacc          ...   2.799178
+        1    low    acc          ...   2.799178
+        >>> curator.count([{"safety": "low"}, {"safety": "high"}], epsilon=0.5).tables[0].shape
+        (2, 4)
         """
         if question is None:
             return self.ask(CountBy(by, where or {}), epsilon, rho=rho)
@@ -242,18 +303,57 @@ class AnyCurator(ABC):
         return self.ask(Count(question), epsilon, rho=rho)
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
-        """Return the noisy number of rows: :class:`~privet.queries.Size`."""
+        """Return the noisy number of rows: :class:`~privet.queries.Size`.
+
+        Parameters
+        ----------
+        epsilon
+            What it costs, for one row added or removed.
+        rho
+            The same in rho, instead.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> curator.size(epsilon=0.5).to_frame().columns.tolist()
+        ['cell', 'noisy count', 'deviation']
+        """
         return self.ask(Size(), epsilon, rho=rho)
 
     def sums(
         self,
         cells: SomeCells,
-        score: RowScore,
+        score: RowScore | Mapping[Any, int],
         epsilon: Number | None = None,
         *,
         rho: Number | None = None,
     ) -> Numbers:
-        """Return the noisy sum of a score over each cell: :class:`~privet.queries.Sums`."""
+        """Return the noisy sum of a score over each cell: :class:`~privet.queries.Sums`.
+
+        Parameters
+        ----------
+        cells
+            Disjoint cells: :class:`~privet.Cells`, or a list of mappings from attribute to values.
+        score
+            A :class:`~privet.RowScore`, or an integer for some classes, by label.
+        epsilon
+            What it costs, for one row added or removed.
+        rho
+            The same in rho, instead.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> answer = curator.sums([{"safety": "high"}], {"good": 1, "vgood": 2}, epsilon=0.5)
+        >>> answer.to_frame().columns.tolist()
+        ['cell', 'noisy sum', 'deviation']
+        """
+        if isinstance(score, Mapping):
+            score = RowScore.of(self.schema, score)
         return self.ask(Sums(cells, score), epsilon, rho=rho)
 
     def choose(
@@ -265,7 +365,30 @@ class AnyCurator(ABC):
         *,
         mechanism: Selection = "permute-and-flip",
     ) -> ChosenSplits:
-        """Return a good split for each cell: :class:`~privet.queries.ChooseSplits`."""
+        """Return a good split for each cell: :class:`~privet.queries.ChooseSplits`.
+
+        Parameters
+        ----------
+        cells
+            Disjoint cells: :class:`~privet.Cells`, or a list of mappings from attribute to values.
+        candidates
+            The splits to choose from: one list for all cells, or one per cell.
+        criterion
+            What makes a split good: ``"max"``, ``"gini"`` or ``"info_gain"``.
+        epsilon
+            What it costs, for one row added or removed.
+        mechanism
+            How the choice is drawn: ``"permute-and-flip"`` or ``"exponential"``.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> splits = [pv.Split.multiway(car.schema, name) for name in ("safety", "doors")]
+        >>> curator.choose([{}], splits, "gini", epsilon=1).to_frame()["cell"].tolist()
+        ['everything']
+        """
         return self.ask(ChooseSplits(cells, candidates, criterion, mechanism), epsilon)
 
     def choose_partition(
@@ -290,7 +413,28 @@ class AnyCurator(ABC):
         *,
         mechanism: Selection = "permute-and-flip",
     ) -> Quantile:
-        """Return the bin that about holds a quantile: :class:`~privet.queries.FindQuantile`."""
+        """Return the bin that about holds a quantile: :class:`~privet.queries.FindQuantile`.
+
+        Parameters
+        ----------
+        attribute
+            A numeric attribute.
+        q
+            The share of the rows that lies below, from 0 to 1.
+        epsilon
+            What it costs, for one row added or removed.
+        mechanism
+            How the choice is drawn: ``"permute-and-flip"`` or ``"exponential"``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import privet as pv
+        >>> table = pd.DataFrame({"age": range(100), "ill": ["no", "yes"] * 50})
+        >>> schema = pv.Schema({"age": pv.Numeric(0, 100, bins=10)}, "ill", ["no", "yes"])
+        >>> pv.Curator(table, schema, pv.Budget(50)).quantile("age", 0.75, epsilon=50).middle
+        75.0
+        """
         return self.ask(FindQuantile(attribute, q, mechanism), epsilon)
 
     def median(
@@ -300,13 +444,52 @@ class AnyCurator(ABC):
         *,
         mechanism: Selection = "permute-and-flip",
     ) -> Quantile:
-        """Return the :meth:`quantile` of 1/2."""
+        """Return the :meth:`quantile` of 1/2.
+
+        Parameters
+        ----------
+        attribute
+            A numeric attribute.
+        epsilon
+            What it costs, for one row added or removed.
+        mechanism
+            How the choice is drawn: ``"permute-and-flip"`` or ``"exponential"``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import privet as pv
+        >>> table = pd.DataFrame({"age": [31] * 60 + [78] * 40, "ill": ["no", "yes"] * 50})
+        >>> schema = pv.Schema({"age": pv.Numeric(0, 120, bins=12)}, "ill", ["no", "yes"])
+        >>> answer = pv.Curator(table, schema, pv.Budget(50)).median("age", epsilon=50)
+        >>> answer.low, answer.high
+        (30.0, 40.0)
+        """
         return self.quantile(attribute, "1/2", epsilon, mechanism=mechanism)
 
     def confusion(
         self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None
     ) -> Numbers:
-        """Return the noisy confusion matrix of a model: :class:`~privet.queries.Confusion`."""
+        """Return the noisy confusion matrix of a model: :class:`~privet.queries.Confusion`.
+
+        Parameters
+        ----------
+        model
+            A released model, such as ``classifier.model_``.
+        epsilon
+            What it costs, for one row added or removed.
+        rho
+            The same in rho, instead.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> model = pv.GreedyTreeClassifier(epsilon=0.5).fit_from(curator).model_
+        >>> curator.confusion(model, epsilon=0.5).tables[0].shape
+        (4, 4)
+        """
         return self.ask(Confusion(model), epsilon, rho=rho)
 
     def choose_model(
@@ -321,7 +504,26 @@ class AnyCurator(ABC):
     def draw_tree(
         self, space: TreeSpace, epsilon: Number | None = None, *, weighting: Sequence[Tree] = ()
     ) -> Drawn:
-        """Return a whole labelled tree: :class:`~privet.queries.DrawTree`."""
+        """Return a whole labelled tree: :class:`~privet.queries.DrawTree`.
+
+        Parameters
+        ----------
+        space
+            The trees to draw from.
+        epsilon
+            What it costs, for one row added or removed.
+        weighting
+            Released trees; rows that they classify well weigh less.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+        >>> drawn = curator.draw_tree(pv.TreeSpace(car.schema, depth=1), epsilon=1)
+        >>> drawn.cells.n_cells == len(drawn.to_frame())
+        True
+        """
         return self.ask(DrawTree(space, weighting), epsilon)
 
     def gradients(

@@ -42,17 +42,35 @@ class Curator(Accounting, AnyCurator):
 
     See :class:`~privet.curator.AnyCurator` for what epsilon and rho mean.
 
-    Args:
-        table: what :func:`~privet.open_table` takes or returns.
-        schema: what is public about the table.
-        budget: the cap of the data set, if the ledger does not have one yet.
-        ledger: where charges are recorded; by default one that lives as long as the process.
-        dataset, analyst: the names of the accounts that are charged.
-        public: declares the table public: ``epsilon=math.inf`` then gives exact counts, marked
-            ``private: false``.
-        strict: check every value first and raise where one does not fit the schema. For the owner:
-            the error depends on the rows.
-        bits: the source of randomness; tests pass a seeded one.
+    Parameters
+    ----------
+    table
+        What :func:`~privet.open_table` takes or returns.
+    schema
+        What is public about the table.
+    budget
+        The cap of the data set, if the ledger does not have one yet.
+    ledger
+        Where charges are recorded; by default one that lives as long as the process.
+    dataset, analyst
+        The names of the accounts that are charged.
+    public
+        Declares the table public: ``epsilon=math.inf`` then gives exact counts, marked
+        ``private: false``.
+    strict
+        Check every value first and raise where one does not fit the schema. For the owner:
+        the error depends on the rows.
+    bits
+        The source of randomness; tests pass a seeded one.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1), dataset="car")
+    >>> counts = curator.count(by="safety", epsilon=0.25)
+    >>> curator
+    <Curator of 'car': 6 attributes, epsilon 0.75 left>
     """
 
     _table: Table | None = None  # where this curator opened it
@@ -141,7 +159,8 @@ class Curator(Accounting, AnyCurator):
         entry = None if price.exactly else self._charge(cost, what, words)
         released = self._inside(lambda: kind.release(asked.exact(self._source), price, self._bits))
         private = self.private and not price.exactly
-        return asked.answer(released, Answer(cost.promised(self.schema), cost, private, entry))
+        terms = Answer(cost.promised(self.schema), cost, private, entry, asked=asked)
+        return asked.answer(released, terms)
 
     def ask_once(
         self,

@@ -8,6 +8,13 @@
 - :mod:`~privet.datasets.canonical`: ``canonical_hash``, the checksum of any faithful copy
 
 A table that does not have the expected checksum is refused, wherever it came from.
+
+Examples
+--------
+>>> import privet as pv
+>>> nursery = pv.datasets.load("nursery")
+>>> nursery.schema
+<Schema: 8 attributes (parents, has_nurs, form, ...), target 'class' with 5 classes>
 """
 
 from privet.datasets.canonical import canonical_hash

@@ -22,12 +22,17 @@ class Dataset:
     Categories are text and numbers are floats. A missing category is ``?``, a missing number is
     NaN.
 
-    Args:
-        name: its name in the catalogue.
-        X: the attributes, in schema order.
-        y: the class of each row, named as the schema's target.
-        schema: its public schema. The number of rows is not declared; do that with
-            ``schema.declare(n_rows=...)``.
+    Parameters
+    ----------
+    name
+        Its name in the catalogue.
+    X
+        The attributes, in schema order.
+    y
+        The class of each row, named as the schema's target.
+    schema
+        Its public schema. The number of rows is not declared; do that with
+        ``schema.declare(n_rows=...)``.
     """
 
     name: str
@@ -44,10 +49,13 @@ class Dataset:
 def load(name: str, *, target: str | None = None) -> Dataset:
     """Load a data set: computed, read from ``PRIVET_DATA`` or the cache, or fetched.
 
-    Args:
-        name: one of :func:`~privet.datasets.names`.
-        target: for ``drug_consumption`` only: the drug whose use is the class, ``"amphet"`` by
-            default.
+    Parameters
+    ----------
+    name
+        One of :func:`~privet.datasets.names`.
+    target
+        For ``drug_consumption`` only: the drug whose use is the class, ``"amphet"`` by
+        default.
     """
     entry = find(name)
     targets = entry.targets if isinstance(entry, Fetched) else ()

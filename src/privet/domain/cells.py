@@ -17,22 +17,53 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet._notebook import count_of, html_box, one_line
+from privet._validate import check_integer
+from privet.domain.labels import (
+    attribute_named,
+    find_code,
+    find_codes,
+    find_edge,
+    read_codes,
+    refuse_edge,
+    value_text,
+)
 from privet.domain.schema import Schema
 from privet.errors import OverlapError, QuestionError
 
 #: Compiling a list of cells may copy them along several branches; beyond this many nodes it is
 #: refused.
 MAX_NODES = 1 << 24
+#: The paths of larger trees are not written out to be shown: it would take long.
+MAX_SHOWN_NODES = 1000
 
 Int32s = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """An attribute must have one of these codes."""
+    """A condition of a cell: an attribute has one of some values.
+
+    Parameters
+    ----------
+    attribute : str
+        The name of the attribute.
+    codes : str, int, or several of them
+        The values, by label. An integer is a code here: the position of a value in the schema.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> print(pv.Condition("form", ["complete", "completed"]))
+    form in {complete, completed}
+    """
 
     attribute: str
-    codes: tuple[int, ...]
+    codes: tuple[int | str, ...]
+
+    def __post_init__(self) -> None:
+        several = isinstance(self.codes, Iterable) and not isinstance(self.codes, str)
+        object.__setattr__(self, "codes", tuple(self.codes) if several else (self.codes,))
 
     def __str__(self) -> str:
         return f"{self.attribute} in {{{', '.join(map(str, self.codes))}}}"
@@ -40,15 +71,70 @@ class Condition:
 
 @dataclass(frozen=True)
 class Cell:
-    """A part of the domain: all conditions of a path hold."""
+    """A part of the domain: the rows that meet all conditions of a path.
+
+    Parameters
+    ----------
+    path : tuple of Condition
+        The conditions. Without any, the cell is the whole domain.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> print(pv.Cell.where(form="complete", children=[1, 2]))
+    form in {complete} and children in {1, 2}
+    """
 
     path: tuple[Condition, ...] = ()
+
+    @classmethod
+    def where(cls, conditions: Mapping[str, Any] | None = None, /, **more: Any) -> Cell:
+        """Return the cell of the rows whose attributes have these values.
+
+        Parameters
+        ----------
+        conditions : mapping, optional
+            For some attributes, a value or a list of values. These are always values, and never
+            codes.
+        **more
+            The same, for attributes whose names can be written as keywords.
+
+        Returns
+        -------
+        Cell
+            The cell. That the values are in the schema is checked where the cell is used.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> nursery = pv.datasets.load("nursery").schema
+        >>> pv.Cell.where(children=[1, "more"]).describe(nursery)
+        'children = 1 | more'
+        """
+        path = []
+        for name, values in {**(conditions or {}), **more}.items():
+            several = isinstance(values, Iterable) and not isinstance(values, str)
+            texts = (value_text(value) for value in (values if several else (values,)))
+            path.append(Condition(name, tuple(texts)))  # type: ignore[arg-type]
+        return cls(tuple(path))
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.path)) or "everything"
 
     def describe(self, schema: Schema) -> str:
-        """Return the path in the schema's own values."""
+        """Return the path in the schema's own values.
+
+        Parameters
+        ----------
+        schema
+            The schema whose labels are used.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.Cell.where(safety=["low", "med"]).describe(pv.datasets.load("car").schema)
+        'safety = low | med'
+        """
         return (
             " and ".join(
                 f"{condition.attribute} = {' | '.join(_labels(schema, condition))}"
@@ -60,8 +146,23 @@ class Cell:
 
 @dataclass(frozen=True)
 class Split:
-    """A public way to split a cell: ``branch[code]`` is the child that a value goes to, 0, 1, 2,
-    ...
+    """A public way to split a cell into children.
+
+    :meth:`multiway`, :meth:`value`, :meth:`threshold` and :meth:`groups` make one from labels.
+
+    Parameters
+    ----------
+    attribute : str
+        The attribute that is tested.
+    branch : tuple of int
+        ``branch[code]`` is the child that a value goes to: 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> nursery = pv.datasets.load("nursery").schema
+    >>> pv.Split.value(nursery, "form", "foster")
+    Split(attribute='form', branch=(0, 0, 0, 1))
     """
 
     attribute: str
@@ -79,6 +180,20 @@ class Split:
         """Return what a recorded query recognises it by, its name first: never change these."""
         return ("Split", self.attribute, self.branch)
 
+    def describe(self, schema: Schema | None = None) -> str:
+        """Return the values that go to each child, such as ``a | b / c``, in the schema's labels.
+
+        Without a schema, values are codes.
+        """
+        labels: Sequence[str] = [str(code) for code in range(len(self.branch))]
+        if schema is not None:
+            check_split(schema, self)
+            labels = schema.attributes[self.attribute].labels
+        values: list[list[str]] = [[] for _ in range(self.n_children)]
+        for label, child in zip(labels, self.branch, strict=True):
+            values[child].append(label)
+        return " / ".join(" | ".join(of_child) for of_child in values)
+
     @property
     def n_children(self) -> int:
         """How many children the split makes."""
@@ -94,29 +209,142 @@ class Split:
 
     @classmethod
     def multiway(cls, schema: Schema, attribute: str) -> Split:
-        """Return the split with one child per value."""
+        """Return the split with one child per value.
+
+        Parameters
+        ----------
+        schema
+            The public schema.
+        attribute
+            The attribute to split.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.Split.multiway(pv.datasets.load("nursery").schema, "health").n_children
+        3
+        """
         return cls(attribute, tuple(range(domain_size(schema, attribute))))
 
     @classmethod
-    def value(cls, schema: Schema, attribute: str, code: int) -> Split:
-        """Return the split of one value (child 1) against the rest (child 0)."""
+    def value(
+        cls, schema: Schema, attribute: str, value: object = None, *, code: int | None = None
+    ) -> Split:
+        """Return the split of one value (child 1) against the rest (child 0).
+
+        Parameters
+        ----------
+        schema : Schema
+            The public schema.
+        attribute : str
+            The attribute to split.
+        value : str
+            The value, by label. An integer is a code, as in 0.1; it is refused where the
+            attribute has integers as values.
+        code : int, optional
+            The value by its code, instead.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> nursery = pv.datasets.load("nursery").schema
+        >>> pv.Split.value(nursery, "children", "2") == pv.Split.value(nursery, "children", code=1)
+        True
+        >>> pv.Split.value(nursery, "form", "fostered")
+        Traceback (most recent call last):
+        ...
+        privet.errors.QuestionError: 'form' has the values 'complete', 'completed', 'incomplete', \
+'foster', got 'fostered'; did you mean 'foster'?
+        """
         size = domain_size(schema, attribute)
-        if size < 2 or code not in range(size):
-            raise QuestionError(
-                f"{attribute!r} has {size} values; a value split needs 2 or more and a code below "
-                f"{size}, got {code}"
-            )
-        return cls(attribute, tuple(int(other == code) for other in range(size)))
+        if size < 2:
+            raise QuestionError(f"{attribute!r} has {size} values; a value split needs 2 or more")
+        if code is None:
+            chosen = find_code(schema, attribute, value)
+        else:
+            chosen = check_integer("code", code, 0, size - 1, error=QuestionError)
+        return cls(attribute, tuple(int(other == chosen) for other in range(size)))
 
     @classmethod
-    def threshold(cls, schema: Schema, attribute: str, code: int) -> Split:
-        """Return the split of codes from ``code`` on (child 1) against smaller ones (child 0)."""
+    def threshold(
+        cls,
+        schema: Schema,
+        attribute: str,
+        value: object = None,
+        *,
+        at: float | None = None,
+        code: int | None = None,
+    ) -> Split:
+        """Return the split of values from one on (child 1) against those before it (child 0).
+
+        Parameters
+        ----------
+        schema : Schema
+            The public schema.
+        attribute : str
+            The attribute to split.
+        value : str
+            The first value of child 1, by label. An integer is a code, as in 0.1; it is refused
+            where the attribute has integers as values or edges that could be meant.
+        at : float, optional
+            For a numeric attribute, the edge to cut at, instead.
+        code : int, optional
+            The first value of child 1 by its code, instead.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> ages = pv.Schema({"age": pv.Numeric(0, 120, bins=4)}, "ill", ["no", "yes"])
+        >>> pv.Split.threshold(ages, "age", at=60)
+        Split(attribute='age', branch=(0, 0, 1, 1))
+        """
         size = domain_size(schema, attribute)
-        if code not in range(1, size):
+        if at is not None:
+            first = find_edge(schema, attribute, at)
+        elif code is None and value is not None:
+            refuse_edge(schema, attribute, value)
+            first = find_code(schema, attribute, value)
+        else:
+            first = check_integer("code", code, 0, error=QuestionError)
+        if first not in range(1, size):
             raise QuestionError(
-                f"{attribute!r} has {size} values; a threshold must be 1 to {size - 1}, got {code}"
+                f"{attribute!r} has {size} values; a threshold must be 1 to {size - 1}, got {first}"
             )
-        return cls(attribute, tuple(int(other >= code) for other in range(size)))
+        return cls(attribute, tuple(int(other >= first) for other in range(size)))
+
+    @classmethod
+    def groups(cls, schema: Schema, attribute: str, groups: Sequence[object]) -> Split:
+        """Return the split with one child for each group of values, and one for the other values.
+
+        Parameters
+        ----------
+        schema : Schema
+            The public schema.
+        attribute : str
+            The attribute to split.
+        groups : list
+            For each child, a value or a list of values, by label. Values in no group go to one
+            more child.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> nursery = pv.datasets.load("nursery").schema
+        >>> pv.Split.groups(nursery, "form", [["complete", "completed"], "foster"])
+        Split(attribute='form', branch=(0, 0, 2, 1))
+        """
+        if isinstance(groups, str) or not isinstance(groups, Sequence):
+            raise QuestionError(
+                f"groups must be a list with the values of each child, got {type(groups).__name__}"
+            )
+        branch = [len(groups)] * domain_size(schema, attribute)
+        for child, values in enumerate(groups):
+            for chosen in find_codes(schema, attribute, values):
+                if branch[chosen] != len(groups):
+                    label = schema.attributes[attribute].labels[chosen]
+                    raise QuestionError(f"groups of {attribute!r} name the value {label!r} twice")
+                branch[chosen] = child
+        return cls(attribute, tuple(branch))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +354,29 @@ class Cells:
     Node 0 is the root. Node ``i`` tests attribute ``attribute[i]`` (its position in the schema; -1
     for a leaf) and sends code ``c`` to node ``branch[offset[i] + c]``. A leaf belongs to cell
     ``cell[i]``, or to none (-1).
+
+    Parameters
+    ----------
+    schema
+        The public schema.
+    attribute
+        For each node, the position of the attribute that it tests; -1 for a leaf.
+    offset
+        For each node, where its branches begin.
+    branch
+        The node that each code leads to.
+    cell
+        For each node, the cell that it belongs to, if it is a leaf of one; otherwise -1.
+    n_cells
+        How many cells there are.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car").schema
+    >>> cells = pv.Cells.everything(car).refine({0: pv.Split.multiway(car, "safety")})
+    >>> [cell.describe(car) for cell in cells]
+    ['safety = low', 'safety = med', 'safety = high']
     """
 
     schema: Schema
@@ -139,15 +390,60 @@ class Cells:
 
     @classmethod
     def everything(cls, schema: Schema) -> Cells:
-        """Return the whole domain as one cell."""
+        """Return the whole domain as one cell.
+
+        Parameters
+        ----------
+        schema
+            The public schema.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.Cells.everything(pv.datasets.load("car").schema)
+        <Cells: 1 cell, 1 node, depth 0>
+        """
         return cls._from_lists(schema, [-1], [0], [], [0], 1)
 
     @classmethod
-    def of(cls, schema: Schema, cells: Iterable[Cell], *, max_nodes: int = MAX_NODES) -> Cells:
-        """Compile a list of cells, or raise :class:`OverlapError` with two that are not
-        disjoint.
+    def of(
+        cls,
+        schema: Schema,
+        cells: Iterable[Cell | Mapping[str, Any]],
+        *,
+        max_nodes: int = MAX_NODES,
+    ) -> Cells:
+        """Compile a list of disjoint cells.
+
+        Parameters
+        ----------
+        schema : Schema
+            The public schema.
+        cells : iterable of Cell or mapping
+            The cells. A mapping says for some attributes which values are in the cell, by label.
+        max_nodes : int
+            Refuse a list that needs a larger tree.
+
+        Returns
+        -------
+        Cells
+            The cells, in the order in which they were given.
+
+        Raises
+        ------
+        OverlapError
+            If two cells overlap; it holds both.
+        QuestionError
+            If an attribute or a value is not in the schema.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> nursery = pv.datasets.load("nursery").schema
+        >>> pv.Cells.of(nursery, [{"form": "complete"}, {"form": ["foster", "incomplete"]}])
+        <Cells: 2 cells, 4 nodes, depth 1>
         """
-        listed = list(cells)
+        listed = [_read_cell(schema, cell) for cell in cells]
         if not listed:
             raise QuestionError("a partition must hold at least one cell")
         sets, sizes = [_allowed_codes(schema, cell) for cell in listed], schema.sizes
@@ -193,6 +489,22 @@ class Cells:
         """Split some cells; the others stay.
 
         New cells are numbered in the order of their parents, children in order.
+
+        Parameters
+        ----------
+        splits
+            For some cells, by number, how to split them.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car").schema
+        >>> halves = pv.Cells.everything(car).refine({0: pv.Split.value(car, "safety", "low")})
+        >>> for cell in halves.refine({1: pv.Split.value(car, "persons", "2")}):
+        ...     print(cell.describe(car))
+        safety = med | high
+        safety = low and persons = 4 | more
+        safety = low and persons = 2
         """
         for cell, split in splits.items():
             if not 0 <= cell < self.n_cells:
@@ -301,6 +613,20 @@ class Cells:
             self.parents,
         )
 
+    def _sizes(self) -> list[str]:
+        nodes = count_of(len(self.attribute), "node")
+        return [count_of(self.n_cells, "cell"), nodes, f"depth {int(self.depths.max())}"]
+
+    def __repr__(self) -> str:
+        return one_line("Cells", *self._sizes())
+
+    def _repr_html_(self) -> str:
+        title = f"Cells: {', '.join(self._sizes())}"
+        if len(self.attribute) > MAX_SHOWN_NODES:
+            return html_box(title)
+        rows = [(n, cell.describe(self.schema)) for n, cell in enumerate(self.listed)]
+        return html_box(title, headers=("number", "cell"), rows=rows)
+
     def __len__(self) -> int:
         return self.n_cells
 
@@ -355,7 +681,20 @@ class Cells:
 def _labels(schema: Schema, condition: Condition) -> list[str]:
     _allowed_codes(schema, Cell((condition,)))
     labels = schema.attributes[condition.attribute].labels
-    return [labels[code] for code in condition.codes]
+    return [labels[c] for c in read_codes(schema, condition.attribute, condition.codes)]
+
+
+def _read_cell(schema: Schema, cell: Cell | Mapping[str, Any]) -> Cell:
+    """Return a cell from its conditions or from a mapping of values."""
+    if isinstance(cell, Cell):
+        return cell
+    if not isinstance(cell, Mapping):
+        raise QuestionError(
+            'a cell says for some attributes which values are in it, such as {"form": '
+            f'["complete"]}}; got {type(cell).__name__}'
+        )
+    conditions = [Condition(n, find_codes(schema, n, values)) for n, values in cell.items()]
+    return Cell(tuple(conditions))
 
 
 def check_split(schema: Schema, split: Split) -> None:
@@ -369,12 +708,7 @@ def check_split(schema: Schema, split: Split) -> None:
 
 def domain_size(schema: Schema, attribute: str) -> int:
     """Return how many values an attribute has."""
-    try:
-        return schema.attributes[attribute].size
-    except KeyError:
-        raise QuestionError(
-            f"no attribute {attribute!r}; there are {', '.join(schema.names)}"
-        ) from None
+    return attribute_named(schema, attribute).size
 
 
 def _allowed_codes(schema: Schema, cell: Cell) -> dict[int, frozenset[int]]:
@@ -385,12 +719,8 @@ def _allowed_codes(schema: Schema, cell: Cell) -> dict[int, frozenset[int]]:
     allowed: dict[int, frozenset[int]] = {}
     for test in cell.path:
         size = domain_size(schema, test.attribute)
-        codes = frozenset(test.codes)
-        if bad := [
-            code
-            for code in codes
-            if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code < size
-        ]:
+        codes = frozenset(read_codes(schema, test.attribute, test.codes))
+        if bad := [code for code in codes if not 0 <= code < size]:
             raise QuestionError(f"{test.attribute!r} has codes 0 to {size - 1}, got {bad[0]!r}")
         position = schema.index(test.attribute)
         allowed[position] = allowed.get(position, codes) & codes

@@ -7,14 +7,16 @@ score of a row, for noisy sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from privet._validate import check_integer
 from privet.domain.cells import Cells, domain_size
+from privet.domain.labels import find_classes, find_code, value_text
 from privet.domain.schema import Schema
 from privet.errors import QuestionError
 
@@ -29,6 +31,20 @@ class Partition:
     Its table counts the classes.
 
     The table has shape (cells, classes), or (cells, values, classes) with ``by``.
+
+    Parameters
+    ----------
+    cells
+        Disjoint cells.
+    by
+        An attribute by whose values each cell is counted.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car").schema
+    >>> pv.Partition(pv.Cells.everything(car), by="safety").shape  # cells, values, classes
+    (1, 3, 4)
     """
 
     cells: Cells
@@ -70,6 +86,22 @@ class Question:
     One row is in at most one entry of each partition, so a question has L1 sensitivity
     ``len(partitions)`` and squared L2 sensitivity ``len(partitions)`` when one row is added or
     removed.
+
+    Parameters
+    ----------
+    partitions
+        What is counted: one or more partitions of one schema.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> question = pv.Question.level(pv.Cells.everything(car.schema), ["safety", "persons"])
+    >>> question.entries
+    24
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+    >>> [table.shape for table in curator.count(question, epsilon=0.5).tables]
+    [(1, 3, 4), (1, 3, 4)]
     """
 
     partitions: tuple[Partition, ...]
@@ -147,6 +179,26 @@ class RowScore:
 
     ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or
     removed.
+
+    :meth:`of` makes one from labels.
+
+    Parameters
+    ----------
+    schema
+        The public schema.
+    table
+        Integers, one per class; with ``by``, one row per value.
+    by
+        The attribute whose values the score depends on, too.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> accepted = pv.RowScore.of(car.schema, {"acc": 1, "good": 1, "vgood": 1})
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+    >>> curator.sums([{"safety": "high"}], accepted, epsilon=0.5).tables[0].shape
+    (1,)
     """
 
     schema: Schema
@@ -175,6 +227,53 @@ class RowScore:
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "bound", bound)
 
+    @classmethod
+    def of(cls, schema: Schema, scores: Mapping[Any, Any], by: str | None = None) -> RowScore:
+        """Return the score that labels describe; a class or value that is not named scores 0.
+
+        Parameters
+        ----------
+        schema : Schema
+            The public schema.
+        scores : mapping
+            From class to integer, or, with ``by``, from value to such a mapping.
+        by : str, optional
+            The attribute whose values the scores depend on, too.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> nursery = pv.datasets.load("nursery").schema
+        >>> pv.RowScore.of(nursery, {"priority": 1, "spec_prior": 2}).table
+        array([0, 0, 0, 1, 2])
+        """
+        if not isinstance(scores, Mapping):
+            raise QuestionError(
+                'scores must say an integer for some classes, such as {"yes": 1}, got '
+                f"{type(scores).__name__}"
+            )
+        if by is None:
+            return cls(schema, _scores_by_class(schema, scores))
+        table = np.zeros((domain_size(schema, by), schema.n_classes), dtype=np.int64)
+        for value, of_classes in scores.items():
+            if not isinstance(of_classes, Mapping):
+                raise QuestionError(
+                    f"scores by {by!r} must say for each value the integers of some classes, such "
+                    f'as {{"yes": 1}}, got {type(of_classes).__name__}'
+                )
+            code = find_code(schema, by, value_text(value))
+            table[code] = _scores_by_class(schema, of_classes)
+        return cls(schema, table, by)
+
     def identity(self) -> tuple[Any, ...]:
         """Return what a recorded query recognises it by, its name first: never change these."""
         return ("RowScore", self.schema, self.table, self.by, self.bound)
+
+
+def _scores_by_class(schema: Schema, scores: Mapping[Any, Any]) -> npt.NDArray[np.int64]:
+    table = np.zeros(schema.n_classes, dtype=np.int64)
+    for number, (label, score) in zip(find_classes(schema, scores), scores.items(), strict=True):
+        table[number] = check_integer(
+            f"the score of {label!r}", score, -MAX_SCORE, MAX_SCORE, error=QuestionError
+        )
+    return table

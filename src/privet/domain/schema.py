@@ -23,6 +23,7 @@ from privet.domain.attributes import (
     attribute_from_json,
     is_name,
 )
+from privet.domain.shown import schema_html, schema_line
 from privet.errors import SchemaError
 
 Neighbours = Literal["add-remove", "replace"]
@@ -48,22 +49,42 @@ class Schema:
 
     Nothing in it may be learnt from the private rows: whoever writes a schema publishes it.
 
-    Args:
-        attributes: name to :class:`Categorical`, :class:`Numeric`, :class:`Boolean` or
-            :class:`Date`, in order.
-        target: the name of the class column.
-        classes: the public list of classes.
-        n_rows: the number of rows, if the owner declares it public. Without it learners pay for a
-            noisy size.
-        person: the column that says whose row it is. The curator keeps at most ``rows_per_person``
-            rows of each person before counting; a row without a person is not counted. Without this
-            column, how many rows a person has is the owner's assertion.
-        rows_per_person: how many rows one person may have; the guarantee is for a person, so it
-            multiplies epsilon.
-        neighbours: ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these
-            neighbours.
-        from_data: whether the domain was read off the rows. What is learnt with such a schema is
-            marked ``private: false``.
+    Parameters
+    ----------
+    attributes
+        Name to :class:`Categorical`, :class:`Numeric`, :class:`Boolean` or :class:`Date`, in
+        order.
+    target
+        The name of the class column.
+    classes
+        The public list of classes.
+    n_rows
+        The number of rows, if the owner declares it public. Without it learners pay for a
+        noisy size.
+    person
+        The column that says whose row it is. The curator keeps at most ``rows_per_person``
+        rows of each person before counting; a row without a person is not counted. Without this
+        column, how many rows a person has is the owner's assertion.
+    rows_per_person
+        How many rows one person may have; the guarantee is for a person, so it
+        multiplies epsilon.
+    neighbours
+        ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these
+        neighbours.
+    from_data
+        Whether the domain was read off the rows. What is learnt with such a schema is
+        marked ``private: false``.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> schema = pv.Schema(
+    ...     {"age": pv.Numeric(0, 120, bins=12), "ward": pv.Categorical(["A", "B"])},
+    ...     target="returned",
+    ...     classes=["no", "yes"],
+    ... )
+    >>> schema
+    <Schema: 2 attributes (age, ward), target 'returned' with 2 classes>
     """
 
     attributes: Mapping[str, Attribute]
@@ -141,6 +162,12 @@ class Schema:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
+    def __repr__(self) -> str:
+        return schema_line(self)
+
+    def _repr_html_(self) -> str:
+        return schema_html(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # a mapping proxy cannot be copied or pickled by itself
         return Schema.from_json, (self.to_json(),)
@@ -166,7 +193,19 @@ class Schema:
         return iter(self.attributes)
 
     def index(self, name: str) -> int:
-        """Return the position of an attribute."""
+        """Return the position of an attribute.
+
+        Parameters
+        ----------
+        name
+            The name of the attribute.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.datasets.load("car").schema.index("safety")
+        5
+        """
         try:
             return self.names.index(name)
         except ValueError:
@@ -209,6 +248,17 @@ class Schema:
         """Return the same domain with other owner-side facts.
 
         These are ``n_rows``, ``person``, ``rows_per_person`` and ``neighbours``.
+
+        Parameters
+        ----------
+        **facts
+            The facts to change; the others stay.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.datasets.load("car").schema.declare(n_rows=1728, neighbours="replace").n_rows
+        1728
         """
         allowed = {"n_rows", "person", "rows_per_person", "neighbours"}
         if unknown := set(facts) - allowed:
@@ -221,7 +271,15 @@ class Schema:
     # -- the file ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """Return the schema as it stands in a file. Facts that were not declared are left out."""
+        """Return the schema as it stands in a file. Facts that were not declared are left out.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> schema = pv.datasets.load("car").schema
+        >>> pv.Schema.from_json(schema.to_json()) == schema
+        True
+        """
         out: dict[str, Any] = {
             "privet": "schema",
             "version": VERSION,
@@ -245,7 +303,20 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: object) -> Schema:
-        """Return the schema that this JSON value describes."""
+        """Return the schema that this JSON value describes.
+
+        Parameters
+        ----------
+        data
+            What :meth:`to_json` returns, or what stands in a schema file.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> schema = pv.datasets.load("car").schema
+        >>> pv.Schema.from_json(schema.to_json()) == schema
+        True
+        """
         if not isinstance(data, Mapping) or data.get("privet") != "schema":
             raise SchemaError(
                 'this is not a Privet schema: it must be an object with "privet": "schema"'
@@ -275,7 +346,21 @@ class Schema:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:
-        """Read a schema file."""
+        """Read a schema file.
+
+        Parameters
+        ----------
+        path
+            A schema file.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> schema = pv.datasets.load("car").schema
+        >>> schema.write("car.schema.json")
+        >>> pv.Schema.read("car.schema.json") == schema
+        True
+        """
         try:
             text = Path(path).read_text(encoding="utf-8")
         except OSError as error:
@@ -298,7 +383,21 @@ class Schema:
             raise SchemaError(f"schema file {path} holds a number of too many digits") from None
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write a schema file atomically: an existing file is replaced as a whole or not at all."""
+        """Write a schema file atomically: an existing file is replaced as a whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> schema = pv.datasets.load("car").schema
+        >>> schema.write("car.schema.json")
+        >>> pv.Schema.read("car.schema.json") == schema
+        True
+        """
         try:
             write_atomically(
                 path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode()

@@ -57,15 +57,31 @@ class SpaceSize:
 class TreeSpace:
     """All labelled trees of at most ``depth`` levels of public splits, with a prior.
 
-    Args:
-        schema: the public schema.
-        depth: the most tests on a path.
-        inner: the splits that may stand above the last level; by default those of
-            :func:`all_splits`.
-        last: the splits that may stand at the last level (cheap, so usually more); by default those
-            of :func:`all_splits`.
-        split: the chance that a node is split.
-        keep: the chance that a child keeps its parent's label.
+    Parameters
+    ----------
+    schema
+        The public schema.
+    depth
+        The most tests on a path.
+    inner
+        The splits that may stand above the last level; by default those of
+        :func:`all_splits`.
+    last
+        The splits that may stand at the last level (cheap, so usually more); by default those
+        of :func:`all_splits`.
+    split
+        The chance that a node is split.
+    keep
+        The chance that a child keeps its parent's label.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> space = pv.TreeSpace(car.schema, depth=1, last=[pv.Split.multiway(car.schema, "safety")])
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+    >>> curator.draw_tree(space, epsilon=1).to_frame().columns.tolist()
+    ['cell', 'class']
     """
 
     schema: Schema
@@ -317,7 +333,9 @@ def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
     """
     size = schema.attributes[name].size
     return (
-        [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
+        [Split.value(schema, name, code=code) for code in range(size)]
+        if 2 < size <= MAX_APART
+        else []
     )
 
 

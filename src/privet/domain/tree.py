@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from privet._notebook import count_of, html_box, one_line
 from privet._types import Floats
 from privet.domain.cells import Cells
 from privet.domain.routing import Routes
@@ -67,6 +68,18 @@ class Tree:
     def from_leaves(cls, cells: Cells, leaf_counts: npt.NDArray[Any]) -> Tree:
         """Return a tree from the counts of its cells; an inner node counts what is below it."""
         return cls(cells, node_counts(cells, leaf_counts))
+
+    def __repr__(self) -> str:
+        return one_line("Tree", *self._sizes(), f"kind {self.kind!r}")
+
+    def _repr_html_(self) -> str:
+        tested = [self.schema.names[attribute] for attribute in self.cells.used]
+        facts = {"tests": ", ".join(tested) or "nothing", "kind": self.kind}
+        return html_box(f"Tree: {', '.join(self._sizes())}", facts)
+
+    def _sizes(self) -> list[str]:
+        leaves = count_of(len(self.leaves), "leaf", "leaves")
+        return [count_of(self.n_nodes, "node"), leaves, f"depth {int(self.depths.max())}"]
 
     @property
     def schema(self) -> Schema:

@@ -111,12 +111,16 @@ def epsilon_for_posterior(prior: Number, believed: Number) -> float:
 def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> float:
     """Bound the belief in the true one of several equally likely worlds (Lee and Clifton).
 
-    Args:
-        worlds: how many there are: how many people may be the one that is missing.
-        epsilon: of the mechanism, for one row added or removed.
-        ratio: dv/df, the largest difference of answers between worlds in units of the sensitivity.
-            It is 1 for a single count. Worlds in which different people are missing differ by a row
-            removed and another added, so it is 2 for anything else.
+    Parameters
+    ----------
+    worlds
+        How many there are: how many people may be the one that is missing.
+    epsilon
+        Of the mechanism, for one row added or removed.
+    ratio
+        Dv/df, the largest difference of answers between worlds in units of the sensitivity.
+        It is 1 for a single count. Worlds in which different people are missing differ by a row
+        removed and another added, so it is 2 for anything else.
     """
     others = _count_other_worlds(worlds)
     return 1 / (
@@ -210,10 +214,14 @@ def compute_losses(
 ) -> Losses:
     """Return what a query of this epsilon costs a person.
 
-    Args:
-        epsilon: as it is passed to a question or a learner: for one row added or removed.
-        rows_per_person, neighbours: as the schema declares them.
-        public_size: whether everybody knows how many rows there are. With ``"replace"`` they do.
+    Parameters
+    ----------
+    epsilon
+        As it is passed to a question or a learner: for one row added or removed.
+    rows_per_person, neighbours
+        As the schema declares them.
+    public_size
+        Whether everybody knows how many rows there are. With ``"replace"`` they do.
     """
     check_count("rows_per_person", rows_per_person)
     check_name("neighbours", neighbours, get_args(Neighbours))

@@ -22,16 +22,24 @@ from privet.errors import ParameterError
 class Wishes:
     """What an epsilon should keep. A wish that is None is not made.
 
-    Args:
-        posterior: nobody should believe more than this that a person is in the table, unless they
-            did before: this is for the highest of the given priors that is below it.
-        record: nor, of somebody in the table, that their rows say something.
-        attack: a guess of in or out should not be right more often than this, where both were
-            equally likely; above one half.
-        exact_count: a noisy count should not be within the tolerance more often than this.
-        budget: the compensation of all people should cost no more than this.
-        margin: a count should be off by no more rows than this, with the given confidence.
-        ratio: the test should need no more than so many times the rows that it needs without noise.
+    Parameters
+    ----------
+    posterior
+        Nobody should believe more than this that a person is in the table, unless they
+        did before: this is for the highest of the given priors that is below it.
+    record
+        Nor, of somebody in the table, that their rows say something.
+    attack
+        A guess of in or out should not be right more often than this, where both were
+        equally likely; above one half.
+    exact_count
+        A noisy count should not be within the tolerance more often than this.
+    budget
+        The compensation of all people should cost no more than this.
+    margin
+        A count should be off by no more rows than this, with the given confidence.
+    ratio
+        The test should need no more than so many times the rows that it needs without noise.
     """
 
     posterior: Number | None = None
@@ -88,10 +96,14 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
 
     Reads no row and charges nothing.
 
-    Args:
-        wishes: at least one.
-        schema: for whom the promise is; see :func:`~privet.epsilon.explain`.
-        setting: priors, tolerance, confidence, the test, cost and people.
+    Parameters
+    ----------
+    wishes
+        At least one.
+    schema
+        For whom the promise is; see :func:`~privet.epsilon.explain`.
+    setting
+        Priors, tolerance, confidence, the test, cost and people.
     """
     setting = setting or Setting()
     person = compute_losses_under(1, schema)

@@ -45,16 +45,25 @@ class Setting:
 
     All of it is public or assumed: no row is looked at.
 
-    Args:
-        rows: how many rows the table has; by default as the schema declares.
-        priors: what somebody may have believed about a person before.
-        false_alarms: the share of people outside that a test for membership accuses.
-        tolerance: how many rows a count may be off for an attack that takes it at face value.
-        confidence: how often a count should be within its margin.
-        trial: the test for which rows are counted.
-        cost: what a person must expect to lose, in any currency, who does not take part.
-        people: how many take part; by default as many as there are rows, which is the most there
-            can be.
+    Parameters
+    ----------
+    rows
+        How many rows the table has; by default as the schema declares.
+    priors
+        What somebody may have believed about a person before.
+    false_alarms
+        The share of people outside that a test for membership accuses.
+    tolerance
+        How many rows a count may be off for an attack that takes it at face value.
+    confidence
+        How often a count should be within its margin.
+    trial
+        The test for which rows are counted.
+    cost
+        What a person must expect to lose, in any currency, who does not take part.
+    people
+        How many take part; by default as many as there are rows, which is the most there
+        can be.
     """
 
     rows: int | None = None
@@ -163,11 +172,15 @@ def explain(
 
     Reads no row and charges nothing.
 
-    Args:
-        epsilon: as it would be passed to a question or a learner: for one row added or removed.
-        schema: for whom the promise is (``rows_per_person``, ``neighbours``), the declared number
-            of rows, and the tables most like it.
-        setting: what else the numbers depend on.
+    Parameters
+    ----------
+    epsilon
+        As it would be passed to a question or a learner: for one row added or removed.
+    schema
+        For whom the promise is (``rows_per_person``, ``neighbours``), the declared number
+        of rows, and the tables most like it.
+    setting
+        What else the numbers depend on.
     """
     setting = setting or Setting()
     rows = setting.rows_of(schema)

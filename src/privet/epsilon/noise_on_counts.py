@@ -128,11 +128,16 @@ class RowsNeeded:
 class Trial:
     """A two-sided test of whether a share has changed.
 
-    Args:
-        share: the proportion, whose variance is taken.
-        difference: what should be found.
-        level: how often a difference is found where there is none.
-        power: how often this difference is found.
+    Parameters
+    ----------
+    share
+        The proportion, whose variance is taken.
+    difference
+        What should be found.
+    level
+        How often a difference is found where there is none.
+    power
+        How often this difference is found.
     """
 
     share: Number = 0.5

@@ -26,9 +26,12 @@ def draw_epsilon(
 
     Without a number of rows, the last is the noise on a count.
 
-    Args:
-        epsilons: those to mark, for one row; the axis reaches from 0.01 to 10, and as far as these.
-        schema, setting: see :func:`~privet.epsilon.explain`.
+    Parameters
+    ----------
+    epsilons
+        Those to mark, for one row; the axis reaches from 0.01 to 10, and as far as these.
+    schema, setting
+        See :func:`~privet.epsilon.explain`.
     """
     from privet.report.plots.style import QUIET, need_matplotlib, wrap_text
 

@@ -6,6 +6,16 @@ rows: only released models travel, and their privacy statements say what a perso
 - :mod:`~privet.federation.plan`: the structures that parties agree on before they count
 - :mod:`~privet.federation.merge`: one model from parties with other rows, or with other attributes
 - :mod:`~privet.federation.flower`: a secure sum of several parties under Flower
+
+Examples
+--------
+>>> import privet as pv
+>>> car = pv.datasets.load("car")
+>>> learner = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema)
+>>> models = [learner.fit(rows).model_ for rows in (car.table[::2], car.table[1::2])]
+>>> print(pv.federation.merge(models, people="disjoint").privacy)
+1-differentially private with one row added or removed, provided that nobody is in two of the 2 \
+batches
 """
 
 from privet.federation.merge import join, merge

@@ -41,16 +41,23 @@ def draw_plan(
 
     It sees no data and costs nothing.
 
-    Args:
-        schema: the public domain that all parties share, and whether a person is added or replaced.
-            What it declares about rows and people is left out: every party says that of its own
-            table.
-        n_trees: how many trees. Each party's epsilon is shared among them.
-        rows: about how many rows all parties have together, if that is public; sets the height of
-            the trees.
-        height: the depth of every leaf, instead of ``rows``.
-        combine, shrink: see :class:`~privet.RandomTreesClassifier`.
-        bits: the source of randomness; tests pass a seeded one.
+    Parameters
+    ----------
+    schema
+        The public domain that all parties share, and whether a person is added or replaced.
+        What it declares about rows and people is left out: every party says that of its own
+        table.
+    n_trees
+        How many trees. Each party's epsilon is shared among them.
+    rows
+        About how many rows all parties have together, if that is public; sets the height of
+        the trees.
+    height
+        The depth of every leaf, instead of ``rows``.
+    combine, shrink
+        See :class:`~privet.RandomTreesClassifier`.
+    bits
+        The source of randomness; tests pass a seeded one.
     """
     n_trees = check_integer("n_trees", n_trees, 1, MAX_TREES)
     if (rows is None) == (height is None):

@@ -40,10 +40,22 @@ class AdditiveClassifier(PrivateClassifier):
     (:func:`privet.local.collecting.local_curator`) the counts have noise already, and nothing is
     charged.
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        damping: how much of the evidence of each attribute counts, above 0 and at most 1; by
-            default by a public rule, from the number of attributes.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    damping
+        How much of the evidence of each attribute counts, above 0 and at most 1; by
+        default by a public rule, from the number of attributes.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.AdditiveClassifier(epsilon=1).fit_from(curator)
+    >>> len(model.model_.trees)  # one for each attribute, and one for the classes
+    7
     """
 
     _name: ClassVar[str] = "additive"

@@ -53,13 +53,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     and say in :meth:`_grow` how a model is grown.
     Parameters that all have:
 
-    Args:
-        epsilon: what the fit may cost, for one row added or removed. ``math.inf`` is the
-            non-private baseline, and says so.
-        schema: the public schema. ``None`` is an error that explains itself; ``"from-data"`` reads
-            the domain off the rows, for public data, and marks the model ``private: false``.
-        random_state: a test seed; refused unless unlocked with :func:`privet.unlock_test_seeds`.
-            Never stored in a model.
+    Parameters
+    ----------
+    epsilon
+        What the fit may cost, for one row added or removed. ``math.inf`` is the
+        non-private baseline, and says so.
+    schema
+        The public schema. ``None`` is an error that explains itself; ``"from-data"`` reads
+        the domain off the rows, for public data, and marks the model ``private: false``.
+    random_state
+        A test seed; refused unless unlocked with
+        :func:`privet.testing.unlock_test_seeds`. Never stored in a model.
     """
 
     _name: ClassVar[str]
@@ -86,6 +90,28 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         search, cross-validation) add up without anybody noticing. :meth:`fit_from` with one curator
         counts them all. ``y`` may be left out where ``X`` holds the class column that the schema
         names.
+
+        Parameters
+        ----------
+        X
+            The rows: a data frame with the attributes of the schema.
+        y
+            The class of each row; None where ``X`` has the class column.
+        sample_weight
+            Refused: a weighted row would cost more than the guarantee says.
+
+        Returns
+        -------
+        self
+            The trained classifier.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.X, car.y)
+        >>> print(model.privacy_)
+        1-differentially private with one row added or removed
         """
         self._check_parameters()
         self._refuse_weights(sample_weight)
@@ -117,6 +143,31 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Records that people randomised have paid already: ``epsilon`` is not looked at then, and the
         statement has theirs.
+
+        Parameters
+        ----------
+        curator
+            Who answers the learner's queries: :class:`~privet.Curator`, or what
+            :func:`~privet.connect` returns.
+
+        Returns
+        -------
+        self
+            The trained classifier.
+
+        Raises
+        ------
+        BudgetExceeded
+            If ``epsilon`` is more than what is left; nothing is charged then.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+        >>> model = pv.GreedyTreeClassifier(epsilon="1/2").fit_from(curator)
+        >>> curator.left
+        Fraction(3, 2)
         """
         self._check_parameters()
         self._refuse_seed()
@@ -195,12 +246,45 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # -- predicting --------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
-        """Return the probability of each class, from released counts only."""
+        """Return the probability of each class, from released counts only.
+
+        Parameters
+        ----------
+        X
+            Rows with the attributes of the schema; other columns are not looked at.
+
+        Returns
+        -------
+        numpy.ndarray
+            One line per row and one column per class, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.table)
+        >>> model.predict_proba(car.X.head(2)).sum(axis=1).round(6).tolist()
+        [1.0, 1.0]
+        """
         check_is_fitted(self, "model_")
         return self.model_.probabilities(self._codes(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the most likely class of each row, as the schema lists it."""
+        """Return the most likely class of each row, as the schema lists it.
+
+        Parameters
+        ----------
+        X
+            Rows with the attributes of the schema; other columns are not looked at.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.table)
+        >>> set(model.predict(car.X)) <= set(car.schema.classes)
+        True
+        """
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
@@ -227,6 +311,30 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         intervals.
 
         Charged to its ledger.
+
+        Parameters
+        ----------
+        curator
+            A curator of the rows to test on.
+        epsilon
+            What the evaluation costs, for one row added or removed.
+
+        Returns
+        -------
+        Evaluation
+            The noisy confusion matrix, the accuracy and an interval around it.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+        >>> model = pv.GreedyTreeClassifier(epsilon=1).fit_from(curator)
+        >>> evaluation = model.score_from(curator, epsilon=0.5)
+        >>> 0 <= evaluation.accuracy <= 1
+        True
+        >>> evaluation.to_frame().shape  # true classes in rows, predicted ones in columns
+        (4, 4)
         """
         check_is_fitted(self, "model_")
         return evaluate(self.model_, curator, epsilon)

@@ -25,10 +25,24 @@ class PrivetClassifier(PrivateClassifier):
     or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is
     not declared.
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        delta: above 0, the fit is (epsilon, delta)-differentially private: draws compose in zCDP,
-            at epsilon**2/8 each, and noise is Gaussian. A curator for it has a budget in rho.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    delta
+        Above 0, the fit is (epsilon, delta)-differentially private: draws compose in zCDP,
+        at epsilon**2/8 each, and noise is Gaussian. A curator for it has a budget in rho.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.PrivetClassifier(epsilon=1).fit_from(curator)
+    >>> print(model.privacy_)
+    1-differentially private with one row added or removed
+    >>> model.predict(car.X.head(2)).tolist()
+    ['unacc', 'unacc']
     """
 
     _name: ClassVar[str] = "privet"

@@ -30,13 +30,30 @@ class ForestClassifier(PrivateClassifier):
     composition over disjoint people). Sensitivity and neighbours: as for the greedy tree. Cost:
     pure ``epsilon`` either way.
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        n_trees: how many trees.
-        divide: ``"budget"`` or ``"people"``.
-        criterion, max_depth, splits, schedule, min_rows, shrink: as for
-            :class:`~privet.learners.greedy.GreedyTreeClassifier`.
-        combine: how trees add up: ``"probabilities"``, ``"counts"`` or ``"vote"``.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    n_trees
+        How many trees.
+    divide
+        ``"budget"`` or ``"people"``.
+    criterion, max_depth, splits, schedule, min_rows, shrink
+        As for
+        :class:`~privet.learners.greedy.GreedyTreeClassifier`.
+    combine
+        How trees add up: ``"probabilities"``, ``"counts"`` or ``"vote"``.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.ForestClassifier(epsilon=1, n_trees=3, divide="people").fit_from(curator)
+    >>> len(model.model_.trees)
+    3
+    >>> print(model.privacy_)
+    1-differentially private with one row added or removed
     """
 
     _name: ClassVar[str] = "forest"

@@ -45,10 +45,23 @@ class GibbsTreeClassifier(PrivateClassifier):
     needed (``max_depth="auto"``) and not declared, and a twentieth, where there is enough evidence,
     for class probabilities by label.
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        max_depth: the most tests on a path, or ``"auto"``: by a public rule from n, epsilon and the
-            domain.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    max_depth
+        The most tests on a path, or ``"auto"``: by a public rule from n, epsilon and the
+        domain.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.GibbsTreeClassifier(epsilon=1, max_depth=2).fit_from(curator)
+    >>> print(model.privacy_)
+    1-differentially private with one row added or removed
+    >>> pv.export(model, "tree.txt")  # the tree, to read
     """
 
     _name: ClassVar[str] = "gibbs-tree"
@@ -99,11 +112,25 @@ class GibbsBoostClassifier(PrivateClassifier):
     evenly by the rounds, after a twentieth for the number of rows where it is needed and not
     declared.
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        rounds: how many trees, or ``"auto"``: by a public rule.
-        max_depth: the most tests on a path, or ``"auto"``.
-        delta: see :class:`~privet.PrivetClassifier`.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    rounds
+        How many trees, or ``"auto"``: by a public rule.
+    max_depth
+        The most tests on a path, or ``"auto"``.
+    delta
+        See :class:`~privet.PrivetClassifier`.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.GibbsBoostClassifier(epsilon=1, rounds=2, max_depth=2).fit_from(curator)
+    >>> len(model.model_.trees)
+    2
     """
 
     _name: ClassVar[str] = "gibbs-boost"

@@ -57,18 +57,35 @@ class GreedyTreeClassifier(PrivateClassifier):
     added or removed. Cost: pure ``epsilon``: a level costs its share once, because its cells are
     disjoint.
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        criterion: ``"max"``, ``"gini"`` or ``"info_gain"`` (needs ``n_rows`` in the schema).
-        max_depth: how many levels of splits, or ``"auto"``: by a public rule from n, epsilon and
-            the number of classes. Randomised records tell by themselves where to stop: up to 6.
-        splits: ``"binary"`` (one value against the rest, thresholds) or ``"multiway"`` (one child
-            per value of a categorical attribute).
-        schedule: how epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at
-            every level, for the stopping rules).
-        min_rows: with ``"thesis"``: a node whose noisy size is at most this is not split.
-        shrink: how strongly leaves are shrunk towards their ancestors, in standard deviations of
-            their noise.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    criterion
+        ``"max"``, ``"gini"`` or ``"info_gain"`` (needs ``n_rows`` in the schema).
+    max_depth
+        How many levels of splits, or ``"auto"``: by a public rule from n, epsilon and
+        the number of classes. Randomised records tell by themselves where to stop: up to 6.
+    splits
+        ``"binary"`` (one value against the rest, thresholds) or ``"multiway"`` (one child
+        per value of a categorical attribute).
+    schedule
+        How epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at
+        every level, for the stopping rules).
+    min_rows
+        With ``"thesis"``: a node whose noisy size is at most this is not split.
+    shrink
+        How strongly leaves are shrunk towards their ancestors, in standard deviations of
+        their noise.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.GreedyTreeClassifier(epsilon=1, criterion="max", max_depth=2).fit_from(curator)
+    >>> model.feature_importances_.shape  # one for each attribute
+    (6,)
     """
 
     _name: ClassVar[str] = "greedy-tree"
@@ -264,13 +281,15 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
             continue
         if attribute.ordered:
             low, high = min(codes), max(codes)
-            candidates += [Split.threshold(schema, name, code) for code in range(low + 1, high + 1)]
+            candidates += [
+                Split.threshold(schema, name, code=code) for code in range(low + 1, high + 1)
+            ]
         elif splits == "multiway" or attribute.size == 2:
             candidates.append(Split.multiway(schema, name))
         elif len(codes) == 2:
-            candidates.append(Split.value(schema, name, max(codes)))
+            candidates.append(Split.value(schema, name, code=max(codes)))
         else:
-            candidates += [Split.value(schema, name, code) for code in sorted(codes)]
+            candidates += [Split.value(schema, name, code=code) for code in sorted(codes)]
     return candidates
 
 

@@ -40,9 +40,21 @@ class NoisyID3Classifier(PrivateClassifier):
     one row added or removed. Cost: at most pure ``epsilon``; every round gets epsilon / rounds, and
     levels that are not reached are not charged.
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        max_depth: how many levels, by default as many as there are attributes.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    max_depth
+        How many levels, by default as many as there are attributes.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.NoisyID3Classifier(epsilon=1, max_depth=1).fit_from(curator)
+    >>> model.privacy_.private
+    True
     """
 
     _name: ClassVar[str] = "noisy-id3"

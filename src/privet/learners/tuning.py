@@ -27,6 +27,32 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
     evenly for the candidates, whose own ``epsilon`` is not used. All of them are charged, because
     the choice looks at all of them. Neighbours: one row added or removed. Few candidates are better
     than many.
+
+    Parameters
+    ----------
+    candidates
+        Classifiers of this package with different settings.
+    curator
+        Who answers their queries.
+    epsilon
+        What everything costs together, for one row added or removed.
+
+    Returns
+    -------
+    PrivateClassifier
+        The chosen classifier, trained. Its statement has all charges.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
+    >>> candidates = [pv.GreedyTreeClassifier(max_depth=depth) for depth in (1, 3)]
+    >>> best = pv.tune(candidates, curator, epsilon=1)
+    >>> best in candidates, best.max_depth in (1, 3)
+    (False, True)
+    >>> curator.left
+    Fraction(0, 1)
     """
     if not candidates or not all(
         isinstance(candidate, PrivateClassifier) for candidate in candidates

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -65,14 +66,20 @@ class LocalCurator(AnyCurator):
     not looked at, nothing is charged, and answers are as good as the records allow: unbiased counts
     with known deviations. How many records there are is public.
 
-    Args:
-        source: the records.
-        schema: what they are about. Owner-side facts that local privacy has by itself are filled
-            in: the number of rows is that of the records, and neighbours differ in one row (or
-            person) that is replaced.
-        prepaid: what each record has paid.
-        bits: for structure that is drawn and released.
-        reason: why the records are not private; empty where they are.
+    Parameters
+    ----------
+    source
+        The records.
+    schema
+        What they are about. Owner-side facts that local privacy has by itself are filled
+        in: the number of rows is that of the records, and neighbours differ in one row (or
+        person) that is replaced.
+    prepaid
+        What each record has paid.
+    bits
+        For structure that is drawn and released.
+    reason
+        Why the records are not private; empty where they are.
     """
 
     def __init__(
@@ -186,7 +193,7 @@ class LocalCurator(AnyCurator):
         if estimate is None:
             cannot = _CANNOT.get(type(asked), f"{asked.name} cannot be answered")
             raise ParameterError(f"{cannot} from randomised records; {_LEARNERS}")
-        return estimate(self, asked)  # type: ignore[no-any-return]
+        return replace(estimate(self, asked), asked=asked)  # type: ignore[no-any-return]
 
     def _count(self, query: Count) -> Numbers:
         """Unbiased class counts of every cell of every partition."""

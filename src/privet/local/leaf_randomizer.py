@@ -38,12 +38,17 @@ class LeafRandomizer:
     pure ``epsilon`` per record. Values that the schema does not know are treated as in
     :class:`~privet.publish.Randomizer`.
 
-    Args:
-        plan: the structures, drawn before any data was seen (:func:`privet.federation.draw_plan`).
-        epsilon: what a record costs.
-        schema: the plan's domain with what is known about people and rows; by default the plan's
-            own.
-        bits: the source of randomness; tests pass a seeded one.
+    Parameters
+    ----------
+    plan
+        The structures, drawn before any data was seen (:func:`privet.federation.draw_plan`).
+    epsilon
+        What a record costs.
+    schema
+        The plan's domain with what is known about people and rows; by default the plan's
+        own.
+    bits
+        The source of randomness; tests pass a seeded one.
     """
 
     def __init__(

@@ -54,18 +54,25 @@ class Randomizer:
     is replaced by a uniformly random one first. Declare ``other`` or ``missing`` where such values
     should count by themselves.
 
-    Args:
-        schema: the public schema.
-        epsilon: what a record costs in all.
-        spread: ``"split"``: every value and the class are randomised by themselves, each with a
-            share of epsilon, and all are reported. ``"sample"``: a few attributes are drawn at
-            random, and their values and the class are reported together by one response with all of
-            epsilon. Which were drawn is told.
-        together: with ``"sample"``, how many attributes are drawn. Cells of at most so many
-            attributes can be counted.
-        class_share: with ``"split"``, the share of epsilon for the class; the attributes have equal
-            parts of the rest.
-        bits: the source of randomness; tests pass a seeded one.
+    Parameters
+    ----------
+    schema
+        The public schema.
+    epsilon
+        What a record costs in all.
+    spread
+        ``"split"``: every value and the class are randomised by themselves, each with a
+        share of epsilon, and all are reported. ``"sample"``: a few attributes are drawn at
+        random, and their values and the class are reported together by one response with all of
+        epsilon. Which were drawn is told.
+    together
+        With ``"sample"``, how many attributes are drawn. Cells of at most so many
+        attributes can be counted.
+    class_share
+        With ``"split"``, the share of epsilon for the class; the attributes have equal
+        parts of the rest.
+    bits
+        The source of randomness; tests pass a seeded one.
     """
 
     def __init__(

@@ -49,6 +49,15 @@ def unlock_test_seeds() -> Iterator[None]:
     """Allow :class:`SeededBits` inside this block.
 
     For tests: what is drawn from a seed is not private.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> with pv.testing.unlock_test_seeds():
+    ...     tree = pv.GreedyTreeClassifier(1, schema=car.schema, random_state=7).fit(car.table)
+    >>> print(tree.privacy_)
+    NOT PRIVATE: a test seed was used
     """
     token = _unlocked.set(True)
     try:
@@ -61,6 +70,19 @@ class SeededBits:
     """A repeatable stream of words, for tests.
 
     Refused unless unlocked with :func:`unlock_test_seeds`.
+
+    Parameters
+    ----------
+    seed
+        An integer.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> with pv.testing.unlock_test_seeds():
+    ...     first, again = pv.testing.SeededBits(7), pv.testing.SeededBits(7)
+    >>> bool((first.words(3) == again.words(3)).all())
+    True
     """
 
     private = False
@@ -69,7 +91,7 @@ class SeededBits:
         if not _unlocked.get():
             raise PrivacyError(
                 "a seed lets anyone strip the noise off again; for tests, unlock it with "
-                "privet.unlock_test_seeds() (results are then marked private: false)"
+                "privet.testing.unlock_test_seeds() (results are then marked private: false)"
             )
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise ParameterError(f"a seed must be an integer, got {seed!r}")

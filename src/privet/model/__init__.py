@@ -6,6 +6,6 @@
 - :mod:`~privet.model.document`, :mod:`~privet.model.structure`: what stands in it, and every check
 """
 
-from privet.model.model import WHISPER, Combine, Model
+from privet.model.model import WHISPER, Combine, Model, model_of
 
-__all__ = ["WHISPER", "Combine", "Model"]
+__all__ = ["WHISPER", "Combine", "Model", "model_of"]

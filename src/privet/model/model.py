@@ -13,15 +13,18 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from privet._notebook import count_of, html_box, one_line
 from privet._types import Floats
 from privet._validate import check_name
 from privet.accounting.statement import PrivacyStatement
 from privet.domain import Schema
 from privet.domain.routing import Routes
+from privet.domain.shown import describe_values
 from privet.domain.tree import Tree, domain_shares, sum_upwards
 from privet.errors import ParameterError, QuestionError
 from privet.model.leaf_vectors import Evidence
 from privet.model.structure import check_kinds
+from privet.text import escape_invisible
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
 
@@ -33,21 +36,40 @@ WHISPER = 1e-6
 class Model:
     """Trees over one schema.
 
-    Args:
-        learner: the name of the learner, such as ``"random-trees"``.
-        schema: the public schema.
-        trees: at least one. Each states its kind, which must be ``"counts"`` unless scores are
-            added up.
-        combine: ``"counts"`` adds the counts of the nodes that a row reaches, ``"probabilities"``
-            their class shares; ``"vote"`` gives each tree one vote; ``"scores"`` adds class scores,
-            and probabilities are the softmax of the sum.
-        privacy: what the model gives away.
-        settings: public parameters of the learner, for the card.
-        noise: the standard deviation of each leaf count's noise; 0 for exact counts, and for
-            scores, which are no counts.
-        evidence: the released leaf vectors that the trees' counts are made of, where more can be
-            added later; one batch for each single release that the privacy statement lists, in the
-            same order.
+    Parameters
+    ----------
+    learner
+        The name of the learner, such as ``"random-trees"``.
+    schema
+        The public schema.
+    trees
+        At least one. Each states its kind, which must be ``"counts"`` unless scores are
+        added up.
+    combine
+        ``"counts"`` adds the counts of the nodes that a row reaches, ``"probabilities"``
+        their class shares; ``"vote"`` gives each tree one vote; ``"scores"`` adds class scores,
+        and probabilities are the softmax of the sum.
+    privacy
+        What the model gives away.
+    settings
+        Public parameters of the learner, for the card.
+    noise
+        The standard deviation of each leaf count's noise; 0 for exact counts, and for
+        scores, which are no counts.
+    evidence
+        The released leaf vectors that the trees' counts are made of, where more can be
+        added later; one batch for each single release that the privacy statement lists, in the
+        same order.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema).fit(car.table).model_
+    >>> model
+    <Model 'greedy-tree' for 'class': 1 tree, 1-differentially private with one row added ...>
+    >>> pv.ReleasedClassifier(model).predict(car.X.head(1)).shape
+    (1,)
     """
 
     learner: str
@@ -91,6 +113,23 @@ class Model:
             self.evidence,
         )
 
+    def __repr__(self) -> str:
+        trees = count_of(len(self.trees), "tree")
+        kind = f"Model {escape_invisible(self.learner)!r} for {self.schema.target!r}"
+        return one_line(kind, trees, self.privacy.describe())
+
+    def _repr_html_(self) -> str:
+        leaves = count_of(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
+        facts: dict[str, object] = {
+            "guarantee": self.privacy.describe(),
+            "predicts": f"{self.schema.target}: {describe_values(self.schema.label)}",
+            "from": ", ".join(self.schema.names),
+            "trees": f"{len(self.trees)}, with {leaves} in all; combined by {self.combine}",
+        }
+        if self.noise:
+            facts["noise"] = f"standard deviation of a leaf's count {self.noise:.3g}"
+        return html_box(f"Model: {self.learner}", facts, alarm=not self.privacy.private)
+
     def _fits(self, evidence: Evidence) -> bool:
         shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]
         same = [table.shape for table in evidence.batches[0].tables] == shapes
@@ -110,6 +149,14 @@ class Model:
         where share is the part of the domain that reaches a node and m the mean of the scores of
         the leaves below it, each centred over the classes, since a constant on all of them changes
         no probability. These add up to the variance of a tree's scores (the law of total variance).
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> model = pv.GreedyTreeClassifier(epsilon=5, schema=car.schema).fit(car.table).model_
+        >>> float(model.importances().sum().round(6))
+        1.0
         """
         gain = _explained_variance if self.combine == "scores" else _gini_drop
         total = np.zeros(len(self.schema.names))
@@ -166,6 +213,20 @@ class Model:
             Routes.through([tree.cells for tree in self.trees]),
             np.concatenate([self.contributions(tree) for tree in self.trees]),
         )
+
+
+def model_of(given: object, owner: str) -> Model:
+    """Return the released model of a trained classifier, or a model as it is.
+
+    ``owner`` is who asks, for the message.
+    """
+    released = getattr(given, "model_", given)
+    if not isinstance(released, Model):
+        raise ParameterError(
+            f"{owner} needs a trained classifier or a model, got {type(given).__name__}; train "
+            "one first (fit or fit_from), or read one with pv.load"
+        )
+    return released
 
 
 def _gini_drop(tree: Tree) -> Floats:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
@@ -24,6 +24,7 @@ from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, Numbers
+from privet.queries.frames import Axes
 from privet.queries.release_kinds import AnyKind, Measures, Noisy
 from privet.queries.shapes import Field, Fields, OneOf
 from privet.tables.base import CountSource
@@ -99,6 +100,10 @@ class Query(ABC, Generic[A]):
         """
         return self.describe()
 
+    def name_choice(self, index: int) -> str:  # noqa: ARG002
+        """Return what the choice of this number is, in words, where there is one."""
+        return ""
+
     @abstractmethod
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
         """Return what a recorded query at this price is recognised by, beside its name: everything
@@ -155,7 +160,7 @@ def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = No
     A privacy statement is made of what answers cost: a curator elsewhere cannot make one smaller
     than what was asked for.
     """
-    terms = Answer.from_json(data)
+    terms = replace(Answer.from_json(data), asked=query)
     if cost is not None:
         costs = (terms.row_cost, terms.cost)
         expect(
@@ -236,11 +241,17 @@ class Measurement(Query[Numbers]):
     """A query that is answered with noisy integer tables."""
 
     in_rho = True
+    #: What the numbers are, as the name of a column.
+    measured: ClassVar[str] = "noisy count"
 
     @property
     @abstractmethod
     def kind(self) -> Measures:
         """The shapes of the tables, and how much one row can change each."""
+
+    @abstractmethod
+    def axes(self) -> Sequence[Axes]:
+        """Return what each axis of each table is, with its labels."""
 
     def answer(self, released: Noisy, terms: Answer) -> Numbers:
         return Numbers(

@@ -14,14 +14,12 @@ import numpy.typing as npt
 from privet._validate import check_integer
 from privet.accounting.statement import PrivacyStatement
 from privet.domain import Schema
-from privet.domain.cells import MAX_NODES as MAX_CELL_NODES
 from privet.domain.cells import Cell, Cells, Split, check_split
 from privet.domain.questions import Partition, Question
 from privet.domain.tree import Tree
 from privet.errors import ParameterError, QuestionError
 from privet.model import Model
 from privet.queries.base import Load
-from privet.queries.json_parts import cells_from
 
 # a question has 2**27 entries at most, so sums of distances fit into 64 bits
 MAX_EXPECTED = 1 << 35
@@ -63,7 +61,9 @@ def check_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]
         raise QuestionError(
             "this question is asked about the cells of one partition: give Cells, not a Question"
         )
-    cells = asked if isinstance(asked, Cells) else cells_from(schema, asked, MAX_CELL_NODES)
+    if not isinstance(asked, Iterable):  # Cells are iterable, too
+        raise QuestionError(f"cells must be Cells or a list of cells, got {type(asked).__name__}")
+    cells = asked if isinstance(asked, Cells) else Cells.of(schema, asked)
     if type(cells) is not Cells:
         raise ParameterError("a question must be made of plain Question, Partition and Cells")
     if not is_same_domain(cells.schema, schema):

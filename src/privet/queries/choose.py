@@ -19,6 +19,7 @@ from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, ChosenSplits
 from privet.queries.base import MECHANISM, Load, Query, check_mechanism, expect, register
 from privet.queries.checks import check_candidates, check_cells, load_of
+from privet.queries.frames import cells_axis
 from privet.queries.json_parts import (
     CELLS,
     MAX_REQUEST_NODES,
@@ -127,6 +128,10 @@ class ChooseSplits(Query[ChosenSplits]):
         shared = len(self._shared_splits)
         scored = shared * len(self._cells) if shared else sum(map(len, self.lists))
         return Load(scored, working.counts, working.nodes, working.depth)
+
+    def cell_labels(self) -> Sequence[str]:
+        """Return the paths of the cells, in labels."""
+        return cells_axis(self._cells).labels
 
     def describe(self) -> str:
         return (

@@ -24,7 +24,7 @@ from privet.queries.words import spell_models
 from privet.tables.base import CountSource
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelChoice(ChosenIndex):
     """The number of the chosen model; the first has 0."""
 
@@ -63,6 +63,9 @@ class ChooseModel(Query[ModelChoice]):
     @property
     def load(self) -> Load:
         return load_of_models(self.models)
+
+    def name_choice(self, index: int) -> str:
+        return spell_models([self.models[index]])
 
     def describe(self) -> str:
         return f"private selection among {len(self.models)} models"

@@ -35,7 +35,7 @@ from privet.queries.json_parts import (
 )
 from privet.queries.release_kinds import Selects
 from privet.queries.shapes import Field, Integer, Items
-from privet.queries.words import spell_question
+from privet.queries.words import spell_partition, spell_question
 from privet.tables.base import CountSource
 
 
@@ -104,6 +104,9 @@ class ChoosePartition(Query[ChosenIndex]):
     @property
     def load(self) -> Load:
         return load_of(self._question)
+
+    def name_choice(self, index: int) -> str:
+        return spell_partition(self._question.partitions[index])
 
     def describe(self) -> str:
         n_partitions = len(self._question.partitions)

@@ -17,6 +17,7 @@ from privet.model.document import from_document, to_document_of_0_1
 from privet.model.structure import Damaged
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_model, find_depth
+from privet.queries.frames import Axes, Axis, class_axis
 from privet.queries.release_kinds import Measures
 from privet.queries.shapes import Document, Field
 from privet.queries.words import spell_models
@@ -50,6 +51,10 @@ class Confusion(Measurement):
     @property
     def load(self) -> Load:
         return load_of_models([self.model])
+
+    def axes(self) -> Sequence[Axes]:
+        classes = class_axis(self.schema)
+        return [[classes, Axis(f"predicted {classes.name}", classes.labels)]]
 
     def describe(self) -> str:
         return "confusion matrix of a model"

@@ -13,6 +13,7 @@ from privet.domain.cells import Cell, Cells
 from privet.domain.questions import Question
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_question, load_of
+from privet.queries.frames import Axes, attribute_axes, cells_axis, class_axis
 from privet.queries.json_parts import PARTITIONS, question_from, question_to
 from privet.queries.release_kinds import Measures
 from privet.queries.words import spell_question
@@ -58,6 +59,16 @@ class Count(Measurement):
     @property
     def load(self) -> Load:
         return load_of(self._question)
+
+    def axes(self) -> Sequence[Axes]:
+        return [
+            [
+                cells_axis(part.cells),
+                *attribute_axes(self.schema, part.by),
+                class_axis(self.schema),
+            ]
+            for part in self._question.partitions
+        ]
 
     def describe(self) -> str:
         return self._question.describe()

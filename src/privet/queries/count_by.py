@@ -13,12 +13,14 @@ from privet._types import Json, Tables
 from privet.accounting.cost import Number
 from privet.domain import Schema
 from privet.domain.cells import Cell, Cells, Condition, domain_size
+from privet.domain.labels import Codes, find_codes
 from privet.domain.questions import Partition, Question
 from privet.errors import QuestionError
 from privet.queries.answers import Answer, Numbers
 from privet.queries.base import Load, Query, expect, read_numbers, register
 from privet.queries.checks import load_of
-from privet.queries.json_parts import CONDITIONS, NAME, codes_of
+from privet.queries.frames import Axes, Axis
+from privet.queries.json_parts import CONDITIONS, NAME, conditions_from
 from privet.queries.release_kinds import Measures, Noisy
 from privet.queries.shapes import Field, Items
 from privet.tables.base import CountSource
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 MAX_CELLS = 10_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelledCounts(Numbers):
     """Noisy counts with their labels. The one table has an axis for each name in ``names``: the
     attributes that were asked for, and the classes last; ``labels`` has the labels along each.
@@ -40,21 +42,26 @@ class LabelledCounts(Numbers):
     labels: tuple[tuple[str, ...], ...]
 
     def to_pandas(self) -> pd.Series[int]:
-        """Return the counts as a pandas Series whose index holds the labels."""
+        """Return the counts as a pandas Series whose index holds the labels.
+
+        :meth:`to_frame` has the deviations, too.
+        """
         import pandas as pd
 
         index = pd.MultiIndex.from_product(self.labels, names=self.names)
         return pd.Series(self.tables[0].reshape(-1), index=index, name="noisy count")
+
+    def _axes(self) -> Sequence[Axes]:
+        return [[Axis(name, along) for name, along in zip(self.names, self.labels, strict=True)]]
 
     def to_json(self) -> Json:
         labels = [list(along) for along in self.labels]
         return {**super().to_json(), "names": list(self.names), "labels": labels}
 
 
-def _unique_codes_of(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
+def _unique_codes_of(schema: Schema, name: str, values: Any) -> Codes:
     """Return the codes of some values, each once: a row must not be counted twice."""
-    domain_size(schema, name)
-    codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
+    codes = Codes(dict.fromkeys(find_codes(schema, name, values)))
     size = domain_size(schema, name)
     if not codes or not all(0 <= code < size for code in codes):
         raise QuestionError(
@@ -69,8 +76,8 @@ class CountBy(Query[LabelledCounts]):
     """Noisy class counts by the values of some attributes, of the rows that meet a condition.
 
     ``by`` names attributes; every combination of their values is counted, with the classes.
-    ``where`` says for some attributes which values count, as labels (or codes). Sensitivity: a row
-    is in at most one entry, so 1. Noise: discrete Laplace of scale 1/epsilon, or discrete Gaussian
+    ``where`` says for some attributes which values count, by label. Sensitivity: a row is in at
+    most one entry, so 1. Noise: discrete Laplace of scale 1/epsilon, or discrete Gaussian
     of variance 1/(2 rho). Neighbours: one row added or removed. Cost: epsilon, or rho, whatever the
     number of entries.
     """
@@ -79,6 +86,7 @@ class CountBy(Query[LabelledCounts]):
     where: Mapping[str, Any] = field(default_factory=dict)
 
     name = "count-by"
+    measured = "noisy count"
     fields = {  # noqa: RUF012
         "by": Field(Items(NAME, 0, 100), description="Attributes; every combination is counted."),
         "where": Field(
@@ -202,5 +210,5 @@ class CountBy(Query[LabelledCounts]):
         return {"by": list(self.by), "where": {n: list(codes) for n, codes in self.where.items()}}
 
     @classmethod
-    def from_json(cls, schema: Schema, data: Json) -> Self:  # noqa: ARG003
-        return cls(data.get("by") or (), data.get("where") or {})
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        return cls(data.get("by") or (), conditions_from(schema, data.get("where") or {}))

@@ -18,6 +18,7 @@ from privet.domain.tree import Tree
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_cells, find_depth, load_of
 from privet.queries.draw_tree import copy_trees
+from privet.queries.frames import Axes, Axis, cells_axis, class_axis
 from privet.queries.json_parts import CELLS, TREES, cells_from, cells_to, trees_from, trees_to
 from privet.queries.release_kinds import Measures
 from privet.queries.shapes import Field
@@ -40,6 +41,7 @@ class Gradients(Measurement):
     trees: Sequence[Tree] = ()
 
     name = "gradients"
+    measured = "noisy sum"
     fields = {  # noqa: RUF012
         "cells": Field(CELLS, description="Disjoint cells; by default one of all rows."),
         "trees": Field(TREES, True),
@@ -75,6 +77,13 @@ class Gradients(Measurement):
             max(counted.depth, find_depth(trees)),
             len(trees),
         )
+
+    def axes(self) -> Sequence[Axes]:
+        derivatives = Axis("derivative", ["first", "second"])
+        classes = class_axis(self.schema)
+        if self.schema.n_classes == 2:  # that of the second, which tells that of the first
+            classes = Axis(classes.name, classes.labels[1:])
+        return [[cells_axis(self._cells), derivatives, classes]]
 
     def describe(self) -> str:
         return f"derivatives of the log-likelihood: {len(self._cells)} cells"

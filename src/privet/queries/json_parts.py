@@ -12,9 +12,8 @@ at the end of this module (amounts, names, cells, splits, trees).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,8 @@ import numpy.typing as npt
 
 from privet._types import Json
 from privet.domain import Schema
-from privet.domain.cells import Cell, Cells, Condition, Split, domain_size
+from privet.domain.cells import Cells, Split, domain_size
+from privet.domain.labels import Codes, read_codes
 from privet.domain.questions import Partition, Question, RowScore
 from privet.domain.space import TreeSpace
 from privet.domain.tree import Tree
@@ -64,18 +64,14 @@ def cells_to(cells: Cells) -> Json:
 
 def cells_from(
     schema: Schema,
-    data: Mapping[str, Any] | Sequence[Cell | Mapping[str, Any]] | None,
+    data: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
     max_nodes: int = MAX_COMPILED,
 ) -> Cells:
     """Return cells from either form; by default one of all rows."""
     if data is None:
         return Cells.everything(schema)
     if not isinstance(data, Mapping):
-        if not isinstance(data, Iterable):
-            raise QuestionError(
-                f"cells must be Cells or a list of cells, got {type(data).__name__}"
-            )
-        listed = [cell if isinstance(cell, Cell) else _cell_from(schema, cell) for cell in data]
+        listed = [conditions_from(schema, cell) for cell in data]
         return Cells.of(schema, listed, max_nodes=max_nodes)
     attribute, branch, cell = (
         _integer_array(data[name]) for name in ("attribute", "branch", "cell")
@@ -102,42 +98,11 @@ def _integer_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
     return given.astype(np.int32)
 
 
-def _cell_from(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
-    if not isinstance(data, Mapping):
-        raise QuestionError(
-            'a cell says for some attributes which values are in it, such as {"form": '
-            f'["complete"]}}; got {type(data).__name__}'
-        )
-    return Cell(
-        tuple(Condition(name, codes_of(schema, name, values)) for name, values in data.items())
-    )
-
-
-def codes_of(
-    schema: Schema, attribute: str, values: int | str | Sequence[int | str]
-) -> tuple[int, ...]:
-    """Return the codes of some values of an attribute: integers are codes, texts are labels."""
-    listed = (
-        list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-    )
-    return tuple(_code_of(schema, attribute, value) for value in listed)
-
-
-def _code_of(schema: Schema, attribute: str, value: object) -> int:
-    """Return a code as it is, or the code of a label."""
-    domain_size(schema, attribute)
-    if type(value) is not bool and isinstance(value, Integral):
-        return int(value)  # plain: a class of its own could pass for another number later
-    labels = schema.attributes[attribute].labels
-    if not isinstance(value, str):
-        raise QuestionError(
-            f"values of {attribute!r} must be labels (texts) or codes (integers), got "
-            f"{type(value).__name__}"
-        )
-    if value not in labels:
-        shown = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
-        raise QuestionError(f"{attribute!r} has the values {shown}, got {value[:100]!r}")
-    return labels.index(value)
+def conditions_from(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> dict[str, Codes]:
+    """Return the codes that JSON allows of some attributes: integers are codes, texts are
+    labels.
+    """
+    return {name: read_codes(schema, name, values) for name, values in data.items()}
 
 
 def split_to(split: Split) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.questions import Question
 from privet.queries.base import Load, Measurement, register
+from privet.queries.frames import Axes, Axis
 from privet.queries.release_kinds import Measures
 from privet.tables.base import CountSource
 
@@ -39,6 +41,9 @@ class Size(Measurement):
     @property
     def load(self) -> Load:
         return Load(numbers=1, counts=self.schema.n_classes, nodes=1)
+
+    def axes(self) -> Sequence[Axes]:
+        return [[Axis("cell", ["everything"])]]
 
     def describe(self) -> str:
         return "number of rows"

@@ -16,6 +16,7 @@ from privet.domain.questions import MAX_SCORE, Partition, Question, RowScore
 from privet.errors import ParameterError, QuestionError
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_cells, is_same_domain, load_of
+from privet.queries.frames import Axes, cells_axis
 from privet.queries.json_parts import CELLS, NAME, cells_from, cells_to, score_from, score_to
 from privet.queries.release_kinds import Measures
 from privet.queries.shapes import Either, Field, Integer, Items
@@ -39,6 +40,7 @@ class Sums(Measurement):
     score: RowScore
 
     name = "sums"
+    measured = "noisy sum"
     fields = {  # noqa: RUF012
         "cells": Field(CELLS, description="Disjoint cells; by default one of all rows."),
         "score": Field(
@@ -72,6 +74,9 @@ class Sums(Measurement):
     @property
     def load(self) -> Load:
         return load_of(self._question)
+
+    def axes(self) -> Sequence[Axes]:
+        return [[cells_axis(self._cells)]]
 
     def describe(self) -> str:
         by = "" if self.score.by is None else f" by {self.score.by}"

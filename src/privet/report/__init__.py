@@ -2,6 +2,7 @@
 
 - :mod:`~privet.report.card`: the privacy card in Markdown and HTML;
   :mod:`~privet.report.blocks`: its building blocks; :mod:`~privet.report.wording`: epsilon in words
+- :mod:`~privet.report.export`: a model in other formats, by name or by the ending of a file
 - :mod:`~privet.report.text`: a tree as indented text, and as Graphviz DOT
 - :mod:`~privet.report.terminal`: a model in the terminal
 - :mod:`~privet.report.onnx`: a model as an ONNX graph

@@ -1,15 +1,18 @@
-"""Define the few kinds of blocks that a card is made of, and write them as Markdown or HTML.
+"""Define the few kinds of blocks that a card is made of, and write them as Markdown, HTML or text.
 
 All text is escaped here.
 """
 
 from __future__ import annotations
 
-import html
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privet.text import escape_invisible
+from privet.text import escape_html, escape_invisible
+
+#: Columns of a card in plain text, and how wide a column of a table may be unless it is the last.
+TEXT_WIDTH, TEXT_COLUMN = 88, 24
 
 
 @dataclass(frozen=True)
@@ -124,15 +127,49 @@ def render_html_block(block: CardBlock) -> str:
             return f"<p>{escape_html(text)}</p>"
 
 
+def render_text(title: str, blocks: Sequence[CardBlock]) -> str:
+    """Render the blocks as plain text, for a terminal or an e-mail."""
+    shown = escape_invisible(title)
+    head = f"{_wrap(shown)}\n{'=' * min(len(shown), TEXT_WIDTH)}"
+    return "\n\n".join([head, *map(_render_text_block, blocks)]) + "\n"
+
+
+def _render_text_block(block: CardBlock) -> str:
+    match block:
+        case Heading(text):
+            return f"{_wrap(text)}\n{'-' * min(len(escape_invisible(text)), TEXT_WIDTH)}"
+        case Banner(text, alarm):
+            return _wrap(f"{'WARNING: ' if alarm else ''}{text}", "* ", "* ")
+        case Bullets(items):
+            return "\n".join(_wrap(item, "- ", "  ") for item in items)
+        case Grid(headers, rows):
+            lines = (headers, *rows)
+            widths = [
+                min(max(len(escape_invisible(line[column])) for line in lines), TEXT_COLUMN)
+                for column in range(len(headers) - 1)
+            ]
+            return "\n".join(_render_text_row(line, widths) for line in lines)
+        case Paragraph(text):
+            return _wrap(text)
+
+
+def _render_text_row(cells: tuple[str, ...], widths: Sequence[int]) -> str:
+    """Return a row of a table: all cells but the last padded, the last one wrapped."""
+    *first, last = map(escape_invisible, cells)
+    start = "".join(f"{cell:<{width}}  " for cell, width in zip(first, widths, strict=True))
+    return _wrap(last, start, " " * (sum(widths) + 2 * len(widths))).rstrip() or start.rstrip()
+
+
+def _wrap(text: str, first: str = "", then: str = "") -> str:
+    return textwrap.fill(
+        escape_invisible(text), TEXT_WIDTH, initial_indent=first, subsequent_indent=then
+    )
+
+
 def _escape_markdown(text: str) -> str:
     """Text that Markdown shows as it is."""
     shown = escape_invisible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "".join(f"\\{char}" if char in "\\`*_[]|~#$!" else char for char in shown)
-
-
-def escape_html(text: str) -> str:
-    """Escape text so that HTML shows it as it is."""
-    return html.escape(escape_invisible(text), quote=True)
 
 
 _STYLE = """

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 
+from privet._atomic import save_file
 from privet.domain import Schema
-from privet.model import Model
+from privet.errors import ParameterError
+from privet.model import Model, model_of
 from privet.model.leaf_vectors import explain_wear
 from privet.report.blocks import (
     Banner,
@@ -14,13 +19,15 @@ from privet.report.blocks import (
     Grid,
     Heading,
     Paragraph,
+    render_html_block,
     render_html_page,
     render_markdown,
+    render_text,
 )
 from privet.report.labels import class_labels
 from privet.report.model_parts import Parts, says_classes, vote
 from privet.report.wording import explain_promise, list_charges
-from privet.text import join_some
+from privet.text import escape_html, join_some
 
 #: A card lists so many values of an attribute.
 MAX_LISTED = 40
@@ -40,14 +47,107 @@ _LOCAL = (
 )
 
 
+@dataclass(frozen=True, repr=False)
+class Card:
+    """A privacy card, to be shown or saved. :func:`card` makes one of a model.
+
+    A notebook shows it; ``print`` prints it as text.
+    """
+
+    title: str
+    blocks: tuple[CardBlock, ...]
+
+    def to_html(self) -> str:
+        """Return the card as one HTML page: no other file, no script, for screen and paper."""
+        return render_html_page(self.title, self.blocks)
+
+    def to_markdown(self) -> str:
+        """Return the card in Markdown."""
+        return render_markdown(self.title, self.blocks)
+
+    def to_text(self) -> str:
+        """Return the card as plain text."""
+        return render_text(self.title, self.blocks)
+
+    def format_for(self, path: str | PathLike[str]) -> str:
+        """Return the card in the format that the ending of a file name asks for."""
+        written = _FORMATS.get(Path(path).suffix.lower())
+        if written is None:
+            raise ParameterError(
+                f"a card is saved as .html, .md or .txt, got {Path(path).name!r}; choose one of "
+                "these endings"
+            )
+        return written(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the card to a file that ends in ``.html``, ``.md`` or ``.txt``.
+
+        An existing file is replaced as a whole or not at all.
+        """
+        save_file(path, self.format_for(path))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        sections = sum(isinstance(block, Heading) for block in self.blocks)
+        return f"<Card {escape_invisible(self.title)!r}: {sections} sections>"
+
+    def _repr_html_(self) -> str:
+        body = "\n".join(map(render_html_block, self.blocks))
+        return f"<div><h2>{escape_html(self.title)}</h2>\n{body}\n</div>"
+
+
+_FORMATS = {
+    ".html": Card.to_html,
+    ".htm": Card.to_html,
+    ".md": Card.to_markdown,
+    ".txt": Card.to_text,
+}
+
+
+def card(model: object) -> Card:
+    """Make the privacy card of a model: what is protected, what is not, and what epsilon means.
+
+    It is written for a data-protection officer, and made from the released model alone.
+
+    Parameters
+    ----------
+    model : a trained classifier, or a Model
+        What the card is about.
+
+    Returns
+    -------
+    Card
+        The card. ``card.save("card.html")`` writes it, ``print(card)`` prints it, and a notebook
+        shows it.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> nursery = pv.datasets.load("nursery")
+    >>> tree = pv.GreedyTreeClassifier(epsilon=1, schema=nursery.schema).fit(nursery.table)
+    >>> card = pv.card(tree)
+    >>> card
+    <Card 'Privacy card: greedy-tree for class': 8 sections>
+    >>> print(card.to_markdown())
+    # Privacy card: greedy-tree for class
+    <BLANKLINE>
+    > **Guarantee: this model is 1-differentially private with one row added or removed.**
+    ...
+    """
+    released = model_of(model, "card")
+    return Card(_make_card_title(released), tuple(_make_card_blocks(released)))
+
+
 def card_markdown(model: Model) -> str:
     """Write the card in Markdown."""
-    return render_markdown(_make_card_title(model), _make_card_blocks(model))
+    return card(model).to_markdown()
 
 
 def card_html(model: Model) -> str:
     """Write the card as one HTML page: no other file, no script, for screen, phone and paper."""
-    return render_html_page(_make_card_title(model), _make_card_blocks(model))
+    return card(model).to_html()
 
 
 def _make_card_title(model: Model) -> str:

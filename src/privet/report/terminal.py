@@ -36,13 +36,19 @@ def model_view(
 ) -> Group:
     """Return what ``privet show`` prints.
 
-    Args:
-        model: what to show.
-        max_depth: how many tests deep.
-        max_trees: how many trees; the others are counted.
-        max_values: how many values of a branch are listed.
-        whole: show trees of scores with all their branches; otherwise those that say the same are
-            shown as one.
+    Parameters
+    ----------
+    model
+        What to show.
+    max_depth
+        How many tests deep.
+    max_trees
+        How many trees; the others are counted.
+    max_values
+        How many values of a branch are listed.
+    whole
+        Show trees of scores with all their branches; otherwise those that say the same are
+        shown as one.
     """
     from rich.console import Group
     from rich.text import Text

@@ -31,15 +31,22 @@ def tree_text(
 
     Values are the schema's own.
 
-    Args:
-        tree: what to show.
-        max_depth: how many tests deep; what is below is named but not shown.
-        max_values: how many values of a branch are listed.
-        show_counts: whether a leaf shows its (noisy) class counts beside its class.
-        scores: whether the tree is of a model that adds up scores. A leaf then ends its branch with
-            the class that it says, ``-> yes``, or with its scores, and branches that say the same
-            are shown as one.
-        whole: show a tree of scores with all its branches.
+    Parameters
+    ----------
+    tree
+        What to show.
+    max_depth
+        How many tests deep; what is below is named but not shown.
+    max_values
+        How many values of a branch are listed.
+    show_counts
+        Whether a leaf shows its (noisy) class counts beside its class.
+    scores
+        Whether the tree is of a model that adds up scores. A leaf then ends its branch with
+        the class that it says, ``-> yes``, or with its scores, and branches that say the same
+        are shown as one.
+    whole
+        Show a tree of scores with all its branches.
     """
     if scores and not whole:
         tree = collapse_tree(tree)
@@ -88,13 +95,19 @@ def tree_dot(
 ) -> str:
     """Write the tree in Graphviz's DOT language: ``dot -Tsvg`` draws it.
 
-    Args:
-        tree: what to draw.
-        max_values: how many values of a branch are listed.
-        scores: whether the tree is of a model that adds up scores; leaves then show their class or
-            scores, and no counts.
-        whole: draw a tree of scores with all its branches, also where these say the same.
-        caption: stands below; the guarantee belongs here.
+    Parameters
+    ----------
+    tree
+        What to draw.
+    max_values
+        How many values of a branch are listed.
+    scores
+        Whether the tree is of a model that adds up scores; leaves then show their class or
+        scores, and no counts.
+    whole
+        Draw a tree of scores with all its branches, also where these say the same.
+    caption
+        Stands below; the guarantee belongs here.
     """
     if scores and not whole:
         tree = collapse_tree(tree)

@@ -99,10 +99,14 @@ def synthesize(
     counts. Neighbours: one row added or removed. Cost: pure ``epsilon``; with ``delta`` above 0,
     which needs a curator with a budget in rho, the rho of (epsilon, delta).
 
-    Args:
-        curator: any; public ones take ``math.inf``.
-        epsilon, delta: what it may cost, for one row added or removed.
-        rows: how many rows to draw; by default as many as the table has, declared or about.
+    Parameters
+    ----------
+    curator
+        Any; public ones take ``math.inf``.
+    epsilon, delta
+        What it may cost, for one row added or removed.
+    rows
+        How many rows to draw; by default as many as the table has, declared or about.
     """
     check_row_count(rows)
     if curator.prepaid is not None:

@@ -16,15 +16,39 @@ READ_ROWS = 50 * 2048
 
 
 def open_table(table: object, y: object = None) -> Table:
-    """Open a table to count.
+    """Open a table to count, where its rows are.
 
-    A data frame (with its labels in ``y``, if they are not in it), or where the rows are.
+    Opening looks at no row; of a CSV file it reads the header line.
 
-    ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path;
-    four slashes for an absolute one),
-    ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters are
-    libpq's). A DataFrame of Spark is counted by its cluster. Other packages may add more;
-    ``privet sources`` lists all. Opening looks at no row; of a CSV file it reads the header line.
+    Parameters
+    ----------
+    table
+        A data frame of pandas, Polars, Arrow or Spark (which is counted by its cluster), or where
+        the rows are: ``"people.csv"``, ``"people.parquet"``,
+        ``"duckdb:///people.db?table=people"`` (relative path; four slashes for an absolute one) or
+        ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters
+        are libpq's). ``privet sources`` lists all sources, also those that other packages add.
+    y
+        The classes of a data frame in memory, if they are not in it.
+
+    Returns
+    -------
+    Table
+        What a :class:`~privet.Curator` takes.
+
+    Raises
+    ------
+    TableError
+        If there is no such table.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> car.table.to_csv("car.csv", index=False)
+    >>> curator = pv.Curator(pv.open_table("car.csv"), car.schema, pv.Budget(1))
+    >>> curator
+    <Curator of 'car.csv': 6 attributes, epsilon 1 left>
     """
     if is_table(table):
         return table

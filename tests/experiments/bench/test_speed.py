@@ -312,8 +312,8 @@ def test_sql_by_hand_counts_as_privet_does(store, shape):
     from privet.learners.random_trees.drawing import draw_forest
 
     task = Task("fit", "sql", shape, 3000, ATTRIBUTES, 3)
-    with pv.unlock_test_seeds():
-        forest = draw_forest(schema_of(task), 3, 3, pv.SeededBits(1))
+    with pv.testing.unlock_test_seeds():
+        forest = draw_forest(schema_of(task), 3, 3, pv.testing.SeededBits(1))
     tables = (
         pv.open_table(store.frame(3000, ATTRIBUTES))
         .source(schema_of(task))

@@ -17,8 +17,7 @@ from experiments.papers.hanisch.as_published import (
 )
 from experiments.papers.hanisch.paper import PAPER
 from experiments.papers.hanisch.table import prepared
-from privet import unlock_test_seeds
-from privet.mechanisms.randomness import SeededBits
+from privet.testing import SeededBits, unlock_test_seeds
 from tests.experiments.papers.invented import compared_and_drawn, lines_of
 
 

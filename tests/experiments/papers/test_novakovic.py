@@ -18,8 +18,7 @@ from experiments.papers.novakovic.comparing import advantages
 from experiments.papers.novakovic.paper import PAPER
 from experiments.papers.novakovic.tables import folds, table
 from experiments.papers.textbook import index_by_weight, laplace_not_private
-from privet import unlock_test_seeds
-from privet.mechanisms.randomness import SeededBits
+from privet.testing import SeededBits, unlock_test_seeds
 from tests.experiments.papers.invented import compared_and_drawn, lines_of
 
 CAR, TIC_TAC_TOE = "17", "18"

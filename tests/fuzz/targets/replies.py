@@ -74,7 +74,7 @@ def mutated_reply(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
 
 def _asked(curator: RemoteCurator) -> dict[str, Callable[[], Any]]:
     root = Cells.everything(SCHEMA)
-    splits = [Split.multiway(SCHEMA, "form"), Split.threshold(SCHEMA, "age", 2)]
+    splits = [Split.multiway(SCHEMA, "form"), Split.threshold(SCHEMA, "age", code=2)]
     return {
         "count": lambda: curator.count(root.refine({0: splits[0]}), epsilon=1),
         "size": lambda: curator.size(epsilon=1),

@@ -44,7 +44,7 @@ def wide_tree() -> Tree:
         {0: Split(WIDE.names[0], tuple(i % 3 for i in range(12)))}
     )
     cells = cells.refine(
-        {0: Split.threshold(WIDE, "n", 5), 1: Split("n", tuple(i % 2 for i in range(16)))}
+        {0: Split.threshold(WIDE, "n", code=5), 1: Split("n", tuple(i % 2 for i in range(16)))}
     )
     return Tree.from_leaves(cells, np.random.default_rng(0).integers(-5, 300, (len(cells), 9)))
 

@@ -396,7 +396,7 @@ def test_data_sets_are_asked_by_grant_only(place, session, dataset, analyst):
         ask(session, dataset)
     assert spent(place, dataset) == F(1, 2)
     with pytest.raises(ParameterError, match="time zone"):
-        place.functions.allow(dataset, analyst, datetime(2030, 1, 1))  # noqa: DTZ001
+        place.functions.allow(dataset, analyst, datetime(2030, 1, 1))
 
 
 def test_a_transaction_held_open_does_not_outlive_a_grant(place, session, dataset, analyst):

@@ -39,7 +39,18 @@ from privet.accounting.ledger.reservations import (
 
 
 class MemoryLedger:
-    """A ledger that lives as long as the process."""
+    """A ledger that lives as long as the process.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> ledger = pv.MemoryLedger()
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1), ledger=ledger, dataset="car")
+    >>> answer = curator.size(epsilon=0.25)
+    >>> ledger.spent("car")
+    <Cost: epsilon 0.25 (rho 0.03125)>
+    """
 
     def __init__(self) -> None:
         self.identity = new_identity()

@@ -64,6 +64,21 @@ class SQLiteLedger:
     A charge is one transaction that is on disk (WAL, synchronous=FULL) before :meth:`charge`
     returns, and takes the write lock before it reads what was spent, so that concurrent charges
     never overspend.
+
+    Parameters
+    ----------
+    path
+        The file; it is made where there is none.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> ledger = pv.SQLiteLedger("car.ledger.sqlite")
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1), ledger=ledger, dataset="car")
+    >>> answer = curator.size(epsilon=0.25)
+    >>> ledger.spent("car")
+    <Cost: epsilon 0.25 (rho 0.03125)>
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:

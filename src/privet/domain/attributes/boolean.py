@@ -19,12 +19,22 @@ class Boolean(Listed):
     Text is taken in lower case, in upper case, and with a capital: ``true``, ``TRUE``, ``True``,
     ``t``, ``yes``, ``y``, ``on``, ``1``, and their opposites.
 
-    Args:
-        missing: a label for a value of its own for missing entries (null, and text that spells no
-            boolean). Without it such a row is not counted.
-        on_unknown: ``"drop"`` tells the owner's check that entries that are no boolean are
-            expected; their rows are not counted, whatever ``missing`` is.
-        column: the table's column, where it does not have the attribute's name.
+    Parameters
+    ----------
+    missing
+        A label for a value of its own for missing entries (null, and text that spells no
+        boolean). Without it such a row is not counted.
+    on_unknown
+        ``"drop"`` tells the owner's check that entries that are no boolean are expected;
+        their rows are not counted, whatever ``missing`` is.
+    column
+        The table's column, where it does not have the attribute's name.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Boolean(missing="unknown").labels
+    ('false', 'true', 'unknown')
     """
 
     type: ClassVar[str] = "boolean"

@@ -26,17 +26,29 @@ from privet.text import escape_invisible, join_some
 class Categorical(Listed):
     """A categorical attribute: its listed values, in order.
 
-    Args:
-        values: the public list of values. Text, integers, numbers or booleans.
-        other: a catch-all value for everything that is not listed. Added to the values if it is not
-            among them.
-        missing: the value that stands for a missing entry (and for null). Added to the values if it
-            is not among them.
-        on_unknown: what happens behind the boundary to a value that is not listed: ``"other"``
-            counts it in the catch-all, ``"drop"`` does not count the row. By default ``"other"``
-            where a catch-all is declared. Stating it also tells the owner's check that unknown
-            values are expected.
-        column: the table's column, where it does not have the attribute's name.
+    Parameters
+    ----------
+    values
+        The public list of values. Text, integers, numbers or booleans.
+    other
+        A catch-all value for everything that is not listed. Added to the values if it is
+        not among them.
+    missing
+        The value that stands for a missing entry (and for null). Added to the values if it
+        is not among them.
+    on_unknown
+        What happens behind the boundary to a value that is not listed: ``"other"`` counts
+        it in the catch-all, ``"drop"`` does not count the row. By default ``"other"`` where
+        a catch-all is declared. Stating it also tells the owner's check that unknown values
+        are expected.
+    column
+        The table's column, where it does not have the attribute's name.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Categorical(["red", "green"], other="another colour").labels
+    ('red', 'green', 'another colour')
     """
 
     type: ClassVar[str] = "categorical"

@@ -46,20 +46,38 @@ class Date(Binned):
     ``2024-03-31T09:30:00Z``). Timestamps with a time zone are read in UTC. Where ``part`` is not
     ``"date"``, a number is taken as the part itself.
 
-    Args:
-        low, high: the public bounds, both inside. Dates (or their text) for ``part="date"``,
-            integers for the other parts. A month, a weekday and an hour need none.
-        part: what is read: the ``"date"``, its ``"year"``, ``"month"``, ``"weekday"`` (1 is
-            Monday) or ``"hour"``, or the ``"age"`` in full years at the date ``at``.
-        at: the date at which the age counts.
-        bins: how many bins. By default one per value up to 31 values, and 16 for more.
-        missing: a label for a bin of its own for missing entries (null, and text that is no date).
-            Without it such a row is not counted.
-        on_unknown: what happens behind the boundary to a date outside the bounds: ``"clip"`` (the
-            default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
-            also tells the owner's check that such dates are expected.
-        column: the table's column, where it does not have the attribute's name. So several parts
-            can be read from one column.
+    Parameters
+    ----------
+    low, high
+        The public bounds, both inside. Dates (or their text) for ``part="date"``, integers
+        for the other parts. A month, a weekday and an hour need none.
+    part
+        What is read: the ``"date"``, its ``"year"``, ``"month"``, ``"weekday"`` (1 is
+        Monday) or ``"hour"``, or the ``"age"`` in full years at the date ``at``.
+    at
+        The date at which the age counts.
+    bins
+        How many bins. By default one per value up to 31 values, and 16 for more.
+    missing
+        A label for a bin of its own for missing entries (null, and text that is no date).
+        Without it such a row is not counted.
+    on_unknown
+        What happens behind the boundary to a date outside the bounds: ``"clip"`` (the
+        default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
+        also tells the owner's check that such dates are expected.
+    column
+        The table's column, where it does not have the attribute's name. So several parts
+        can be read from one column.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Date("2023-01-01", "2024-12-31", bins=2).labels
+    ('2023-01-01 to 2023-12-31', '2024-01-01 to 2024-12-31')
+    >>> pv.Date(part="weekday", column="admitted").labels[:2]
+    ('Monday', 'Tuesday')
+    >>> pv.Date(0, 99, part="age", at="2024-12-31", bins=5).labels
+    ('0 to 19', '20 to 39', '40 to 59', '60 to 79', '80 to 99')
     """
 
     type: ClassVar[str] = "date"

@@ -32,18 +32,32 @@ class Numeric(Binned):
 
     Bins are half-open, ``[edge[i], edge[i+1])``; the last one is closed.
 
-    Args:
-        low, high: the public bounds.
-        bins: how many bins.
-        spacing: ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if
-            ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``.
-        edges: the bin edges themselves, instead of the four above.
-        missing: a label for a bin of its own for missing entries (null, NaN, text that is no
-            number). Without it such a row is not counted.
-        on_unknown: what happens behind the boundary to a number outside the bounds: ``"clip"`` (the
-            default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
-            also tells the owner's check that such numbers are expected.
-        column: the table's column, where it does not have the attribute's name.
+    Parameters
+    ----------
+    low, high
+        The public bounds.
+    bins
+        How many bins.
+    spacing
+        ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if
+        ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``.
+    edges
+        The bin edges themselves, instead of the four above.
+    missing
+        A label for a bin of its own for missing entries (null, NaN, text that is no
+        number). Without it such a row is not counted.
+    on_unknown
+        What happens behind the boundary to a number outside the bounds: ``"clip"`` (the
+        default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
+        also tells the owner's check that such numbers are expected.
+    column
+        The table's column, where it does not have the attribute's name.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> pv.Numeric(0, 120, bins=3, missing="unknown").labels
+    ('[0, 40)', '[40, 80)', '[80, 120]', 'unknown')
     """
 
     type: ClassVar[str] = "numeric"

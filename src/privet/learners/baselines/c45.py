@@ -49,17 +49,25 @@ def grow_c45(
     Numbers come in bins, so there is no search for cut points and none of the penalties of later
     releases for one.
 
-    Args:
-        schema: the public schema.
-        codes: one column of codes per attribute, each below the attribute's size.
-        classes: the class of each row.
-        splits: ``"multiway"``: one child per value, or per bin of a ``Numeric``. ``"binary"``: the
-            two-way split of largest gain, a value against the rest for a ``Categorical``, a
-            threshold for a ``Numeric``; missing numbers go with the larger side or are set apart
-            from all others.
-        max_depth: the most tests on a path; None for no limit.
-        min_rows: the rows that at least two children must have.
-        prune: codes and classes of other rows, for :func:`prune_reduced_error`.
+    Parameters
+    ----------
+    schema
+        The public schema.
+    codes
+        One column of codes per attribute, each below the attribute's size.
+    classes
+        The class of each row.
+    splits
+        ``"multiway"``: one child per value, or per bin of a ``Numeric``. ``"binary"``: the
+        two-way split of largest gain, a value against the rest for a ``Categorical``, a
+        threshold for a ``Numeric``; missing numbers go with the larger side or are set apart
+        from all others.
+    max_depth
+        The most tests on a path; None for no limit.
+    min_rows
+        The rows that at least two children must have.
+    prune
+        Codes and classes of other rows, for :func:`prune_reduced_error`.
     """
     data = EncodedRows.checked(schema, codes, classes)
     check_name("splits", splits, get_args(Splits))
@@ -138,11 +146,15 @@ class BinarySplits:
     goes with the child that has more of the other rows, child 0 if both have as many. The last
     split sets it apart from all numbers.
 
-    Args:
-        attribute: the attribute.
-        ones: class counts of child 1: shape (nodes, splits, classes).
-        missing_above: whether missing entries go to child 1: shape (nodes, splits). None without
-            such a bin.
+    Parameters
+    ----------
+    attribute
+        The attribute.
+    ones
+        Class counts of child 1: shape (nodes, splits, classes).
+    missing_above
+        Whether missing entries go to child 1: shape (nodes, splits). None without
+        such a bin.
     """
 
     attribute: Attribute

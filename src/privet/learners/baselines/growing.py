@@ -70,13 +70,20 @@ MAX_TABLE = 1 << 20
 class Level:
     """Nodes of one depth that may still be split.
 
-    Args:
-        data: the training rows.
-        nodes: the numbers of the nodes in the tree.
-        counts: exact class counts, one line per node.
-        used: which attributes (columns) are tested above each node (line).
-        rows: the rows in these nodes, grouped by node.
-        place: for each of these rows, the line of its node.
+    Parameters
+    ----------
+    data
+        The training rows.
+    nodes
+        The numbers of the nodes in the tree.
+    counts
+        Exact class counts, one line per node.
+    used
+        Which attributes (columns) are tested above each node (line).
+    rows
+        The rows in these nodes, grouped by node.
+    place
+        For each of these rows, the line of its node.
     """
 
     data: EncodedRows
@@ -279,11 +286,15 @@ def prune_reduced_error(tree: Tree, codes: Sequence[Codes], classes: Codes) -> T
     that none of them reaches becomes one. What remains is the smallest subtree of least error.
     Nodes keep the class counts that they have, and each predicts its first most frequent class.
 
-    Args:
-        tree: the tree.
-        codes: the columns of the pruning rows. A row with an unknown code counts at the node where
-            it gets stuck.
-        classes: the class of each of these rows.
+    Parameters
+    ----------
+    tree
+        The tree.
+    codes
+        The columns of the pruning rows. A row with an unknown code counts at the node where
+        it gets stuck.
+    classes
+        The class of each of these rows.
     """
     rows = EncodedRows.checked(tree.schema, codes, classes, unknown=True)
     return _cut(tree, _find_nodes_to_cut(tree, rows))

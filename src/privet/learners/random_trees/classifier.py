@@ -36,17 +36,33 @@ class RandomTreesClassifier(PrivateClassifier):
     person loses is the largest of them if nobody is in two batches, and their sum otherwise
     (``people``).
 
-    Args:
-        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        n_trees: how many trees.
-        height: the depth of every leaf, or ``"auto"``: min(floor(k/2), floor(log_b n) - 1).
-        combine: how trees add up: ``"probabilities"`` (class shares), ``"counts"`` (the papers' sum
-            of counts) or ``"vote"`` (one vote per tree, as Hanisch does).
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
-            noise, and more where noise dominates
-            (:func:`~privet.model.leaf_vectors.weigh_batches`); 0 leaves counts as they are.
-            people: whether the batches of :meth:`partial_fit` are known to hold different people:
-            ``"disjoint"``, which is the owner's assertion, or ``"may-overlap"``.
+    Parameters
+    ----------
+    epsilon, schema, random_state
+        See :class:`~privet.learners.base.PrivateClassifier`.
+    n_trees
+        How many trees.
+    height
+        The depth of every leaf, or ``"auto"``: min(floor(k/2), floor(log_b n) - 1).
+    combine
+        How trees add up: ``"probabilities"`` (class shares), ``"counts"`` (the papers' sum
+        of counts) or ``"vote"`` (one vote per tree, as Hanisch does).
+    shrink
+        How much thin leaves borrow from their ancestors, in standard deviations of their
+        noise, and more where noise dominates
+        (:func:`~privet.model.leaf_vectors.weigh_batches`); 0 leaves counts as they are.
+    people
+        Whether the batches of :meth:`partial_fit` are known to hold different people:
+        ``"disjoint"``, which is the owner's assertion, or ``"may-overlap"``.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))
+    >>> model = pv.RandomTreesClassifier(epsilon=1, n_trees=5).fit_from(curator)
+    >>> model.predict_proba(car.X.head(3)).shape  # rows, classes
+    (3, 4)
     """
 
     _name: ClassVar[str] = "random-trees"

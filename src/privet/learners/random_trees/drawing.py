@@ -146,12 +146,17 @@ COMBINES = ("probabilities", "counts", "vote")
 class Plan:
     """What several parties, or several batches of one, agree on before they count.
 
-    Args:
-        schema: the public schema. Its domain must be everybody's; how many rows and people there
-            are is each party's own.
-        forest: the structures, one or more.
-        combine, shrink: how the trees become answers; see :class:`~privet.RandomTreesClassifier`.
-        settings: public parameters, for the card.
+    Parameters
+    ----------
+    schema
+        The public schema. Its domain must be everybody's; how many rows and people there
+        are is each party's own.
+    forest
+        The structures, one or more.
+    combine, shrink
+        How the trees become answers; see :class:`~privet.RandomTreesClassifier`.
+    settings
+        Public parameters, for the card.
     """
 
     schema: Schema

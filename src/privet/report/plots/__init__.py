@@ -13,6 +13,14 @@
 
 Figures are plain ``matplotlib.figure.Figure`` objects: nothing here touches ``pyplot`` or a
 display.
+
+Examples
+--------
+>>> import privet as pv
+>>> car = pv.datasets.load("car")
+>>> model = pv.GreedyTreeClassifier(epsilon=1, schema=car.schema, max_depth=2).fit(car.table)
+>>> figure = pv.plots.draw_tree(model.model_.trees[0], footer=str(model.privacy_))
+>>> pv.plots.save_figure(figure, "tree.svg")
 """
 
 from privet.report.plots.accuracy import accuracy_over_epsilon

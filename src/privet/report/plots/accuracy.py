@@ -61,11 +61,15 @@ def accuracy_over_epsilon(table: Any, *, majority: float | None = None, title: s
     Whiskers go from the lowest to the highest accuracy of the runs; they are no confidence
     interval. Learners are named at the right, where their lines end.
 
-    Args:
-        table: a pandas data frame with the columns ``learner``, ``epsilon`` and ``accuracy``, one
-            row per run. An infinite epsilon, which means no noise, stands at the right end.
-        majority: the accuracy of always answering the most frequent class; drawn as a dashed line.
-        title: stands above.
+    Parameters
+    ----------
+    table
+        A pandas data frame with the columns ``learner``, ``epsilon`` and ``accuracy``, one
+        row per run. An infinite epsilon, which means no noise, stands at the right end.
+    majority
+        The accuracy of always answering the most frequent class; drawn as a dashed line.
+    title
+        Stands above.
     """
     need_matplotlib()
     from matplotlib.figure import Figure
@@ -156,8 +160,10 @@ def _add_labels(axes: Axes, labels: Sequence[_Label], across: float, down: float
     """Write each label to the right of the axes, as near to the end of its line as the others let
     it, and join the two with a thin line.
 
-    Args:
-        across, down: the size of the axes in inches.
+    Parameters
+    ----------
+    across, down
+        The size of the axes in inches.
     """
     low, high = axes.get_ylim()
     right = axes.get_xlim()[1]
@@ -218,10 +224,14 @@ def _spread_out(wanted: Sequence[float], sizes: Sequence[float], room: float) ->
     """Return the centres of blocks in a row that do not overlap, each as near as can be to where it
     is wanted.
 
-    Args:
-        wanted: the centres wanted, in ascending order.
-        sizes: the length of each block.
-        room: the length of the row; blocks stay in it if they fit at all.
+    Parameters
+    ----------
+    wanted
+        The centres wanted, in ascending order.
+    sizes
+        The length of each block.
+    room
+        The length of the row; blocks stay in it if they fit at all.
     """
     # Blocks that touch form a group, which stands where the mean of its blocks' wishes is.
     groups: list[tuple[list[int], float, float]] = []  # blocks, start, size

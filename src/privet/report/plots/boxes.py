@@ -41,13 +41,19 @@ def draw_boxes(
 ) -> Figure:
     """Draw box plots by place and series, both in the order in which they first come.
 
-    Args:
-        runs: place, series and value of every run. A place may have line breaks.
-        measure: what the values are; stands at the axis.
-        title: stands above.
-        caption: stands below, in small letters.
-        level: a value that means something, drawn as a dashed line, and what it means. The axis
-            then begins at zero.
+    Parameters
+    ----------
+    runs
+        Place, series and value of every run. A place may have line breaks.
+    measure
+        What the values are; stands at the axis.
+    title
+        Stands above.
+    caption
+        Stands below, in small letters.
+    level
+        A value that means something, drawn as a dashed line, and what it means. The axis
+        then begins at zero.
     """
     need_matplotlib()
     from matplotlib.figure import Figure
@@ -206,13 +212,20 @@ def draw_box_panels(
 ) -> Figure:
     """Draw a panel of boxes for each method, with lines of means to compare them with.
 
-    Args:
-        panels: what stands above each, and its runs.
-        places: what stands along the axis, from left to right.
-        parameter, measure: what the axes show.
-        title: stands above.
-        caption: stands below, in small letters.
-        level: a value that means something, drawn as a dashed line, and what it means.
+    Parameters
+    ----------
+    panels
+        What stands above each, and its runs.
+    places
+        What stands along the axis, from left to right.
+    parameter, measure
+        What the axes show.
+    title
+        Stands above.
+    caption
+        Stands below, in small letters.
+    level
+        A value that means something, drawn as a dashed line, and what it means.
     """
     need_matplotlib()
     from matplotlib.figure import Figure

@@ -53,12 +53,18 @@ def draw_curves(
     noise, stands at the right end. Series keep their colour in all panels, and stand a little
     apart, so that whiskers do not hide each other.
 
-    Args:
-        panels: what stands above each panel, and its runs.
-        parameter, measure: what the axes show.
-        title: stands above.
-        caption: stands below, in small letters.
-        columns: how many panels stand side by side.
+    Parameters
+    ----------
+    panels
+        What stands above each panel, and its runs.
+    parameter, measure
+        What the axes show.
+    title
+        Stands above.
+    caption
+        Stands below, in small letters.
+    columns
+        How many panels stand side by side.
     """
     need_matplotlib()
     from matplotlib.figure import Figure

@@ -45,13 +45,19 @@ def draw_maps(
 
     The mean of a cell's runs stands in it; dark is large.
 
-    Args:
-        panels: what stands above each map, and its runs. Lines and columns are in the order in
-            which they first come.
-        rows, columns: what the axes show.
-        title: stands above.
-        caption: stands below, in small letters.
-        side_by_side: how many maps stand side by side.
+    Parameters
+    ----------
+    panels
+        What stands above each map, and its runs. Lines and columns are in the order in
+        which they first come.
+    rows, columns
+        What the axes show.
+    title
+        Stands above.
+    caption
+        Stands below, in small letters.
+    side_by_side
+        How many maps stand side by side.
     """
     need_matplotlib()
     from matplotlib.figure import Figure
@@ -170,12 +176,18 @@ def heatmap(
 
     Dark is large, and each number stands in its cell.
 
-    Args:
-        table: a pandas data frame, one line per run.
-        rows, columns: the columns of ``table`` that span the map.
-        values: the column that is averaged. A pair without a run is hatched.
-        title: stands above.
-        digits: how many decimals the numbers have.
+    Parameters
+    ----------
+    table
+        A pandas data frame, one line per run.
+    rows, columns
+        The columns of ``table`` that span the map.
+    values
+        The column that is averaged. A pair without a run is hatched.
+    title
+        Stands above.
+    digits
+        How many decimals the numbers have.
     """
     need_matplotlib()
     from matplotlib.figure import Figure

@@ -88,11 +88,16 @@ def draw_terms(
     for. With more, each class has a bar: its score less the mean over the classes, to the right if
     that speaks for it.
 
-    Args:
-        model: a model with additive terms or constants.
-        title: stands above.
-        max_terms: draw so many attributes, those with the widest scores.
-        max_values: draw so many values of an attribute, those with the largest scores.
+    Parameters
+    ----------
+    model
+        A model with additive terms or constants.
+    title
+        Stands above.
+    max_terms
+        Draw so many attributes, those with the widest scores.
+    max_values
+        Draw so many values of an attribute, those with the largest scores.
     """
     need_matplotlib()
     parts = Parts.of(model)

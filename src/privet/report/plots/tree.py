@@ -67,19 +67,28 @@ def draw_tree(
 ) -> Figure:
     """Draw a tree.
 
-    Args:
-        tree: what to draw.
-        noise: the standard deviation of each leaf count's noise. Whiskers show twice that: 19 times
-            in 20 the noise is smaller.
-        title: stands above.
-        footer: stands below; the guarantee belongs here.
-        max_depth: draw so many tests deep. What is below is summed up in one line.
-        max_leaves: draw so many leaves at most, the top of the tree and there what more of the
-            domain reaches; the rest is summed up.
-        scores: whether the tree is of a model that adds up scores. A leaf of a drawn tree is then
-            the class that it says.
-        whole: draw a tree of scores with all its branches; otherwise those that say the same are
-            drawn as one.
+    Parameters
+    ----------
+    tree
+        What to draw.
+    noise
+        The standard deviation of each leaf count's noise. Whiskers show twice that: 19 times
+        in 20 the noise is smaller.
+    title
+        Stands above.
+    footer
+        Stands below; the guarantee belongs here.
+    max_depth
+        Draw so many tests deep. What is below is summed up in one line.
+    max_leaves
+        Draw so many leaves at most, the top of the tree and there what more of the
+        domain reaches; the rest is summed up.
+    scores
+        Whether the tree is of a model that adds up scores. A leaf of a drawn tree is then
+        the class that it says.
+    whole
+        Draw a tree of scores with all its branches; otherwise those that say the same are
+        drawn as one.
     """
     need_matplotlib()
     check_integer("max_leaves", max_leaves, 1, MOST_LEAVES, owner="draw_tree")

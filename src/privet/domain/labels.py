@@ -1,0 +1,197 @@
+"""Find the codes of values by their labels: what people write, for what trees and tables hold.
+
+People write a label: the text of a value, as the schema lists it. In 0.1, an integer was a code,
+which is the position of a value in the domain. It still is, unless the attribute has integers as
+values: then ``1`` could mean the value 1 or the code 1, and is refused. ``"1"`` is always the
+value, and ``code=1`` always the code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from privet._validate import show, suggest
+from privet.domain.attributes import Attribute, text_of
+from privet.domain.schema import Schema
+from privet.errors import QuestionError
+
+#: An error lists so many labels.
+MAX_LISTED = 10
+
+
+class Codes(tuple[int, ...]):
+    """Codes that were found or read as such: integers in it are never taken for values."""
+
+
+def attribute_named(schema: Schema, name: str) -> Attribute:
+    """Return the attribute of this name; raise with the names that there are."""
+    try:
+        return schema.attributes[name]
+    except (KeyError, TypeError):
+        advice = suggest(name, schema.names)
+        raise QuestionError(
+            f"no attribute {show(name)}; there are {', '.join(schema.names)}"
+            + (f"; {advice}" if advice else "")
+        ) from None
+
+
+def find_code(schema: Schema, attribute: str, value: object) -> int:
+    """Return the code of one value of an attribute."""
+    return find_codes(schema, attribute, (value,))[0]
+
+
+def find_codes(schema: Schema, attribute: str, values: object) -> Codes:
+    """Return the codes of some values of an attribute, or of a single one.
+
+    Texts are labels; numbers and booleans stand for their text. Integers are codes, where no value
+    of the attribute is an integer.
+    """
+    domain = attribute_named(schema, attribute)
+    if isinstance(values, Codes):
+        return values
+    listed = values if isinstance(values, Iterable) and not isinstance(values, str) else (values,)
+    return _codes_in(domain, attribute, listed)
+
+
+def read_codes(schema: Schema, attribute: str, values: Iterable[object]) -> Codes:
+    """Return codes as they are, and the codes of labels: where integers are declared to be
+    codes.
+    """
+    listed = tuple(values)
+    if all(type(value) is int for value in listed):
+        return Codes(listed)  # type: ignore[arg-type]
+    domain = attribute_named(schema, attribute)
+    return Codes(
+        int(value) if _is_integer(value) else _codes_in(domain, attribute, (value,))[0]  # type: ignore[call-overload]
+        for value in listed
+    )
+
+
+def find_classes(schema: Schema, values: Iterable[object]) -> Codes:
+    """Return the numbers of some classes.
+
+    These are always values, and never numbers of classes: nobody gave numbers in 0.1.
+    """
+    return _codes_in(schema.label, schema.target, map(value_text, values))
+
+
+def value_text(value: object) -> object:
+    """Return a number or a boolean as its label, so that it is never taken for a code."""
+    return text_of(value) if _is_number(value) else value  # type: ignore[arg-type]
+
+
+def find_edge(schema: Schema, attribute: str, edge: object) -> int:
+    """Return the code of the bin that begins at an inner edge of a numeric attribute."""
+    cuts = _inner_cuts(attribute_named(schema, attribute))
+    if not cuts:
+        raise QuestionError(
+            f"{attribute!r} has no bins to cut between: at= is for numeric attributes of two or "
+            "more bins; name the first value of the upper part instead"
+        )
+    if _is_number(edge):
+        number = float(edge)  # type: ignore[arg-type]
+        for code, cut in cuts.items():
+            if math.isclose(cut, number, rel_tol=1e-9):
+                return code
+    edges = [f"{cut:.6g}" for cut in cuts.values()]
+    raise QuestionError(
+        f"{attribute!r} can be cut at {_list_some(edges)}, got {show(edge)}; choose an edge of "
+        "its bins, or other bins in the schema"
+    )
+
+
+def refuse_edge(schema: Schema, attribute: str, code: object) -> None:
+    """Raise for an integer that is both a code and the edge of another bin."""
+    cuts = _inner_cuts(attribute_named(schema, attribute))
+    if _is_integer(code) and any(cut == code != other for other, cut in cuts.items()):
+        raise QuestionError(
+            f"{attribute!r} has a bin {code} and an edge at {code}: write at={code} for the edge, "
+            f"or code={code} for the bin"
+        )
+
+
+def _codes_in(domain: Attribute, name: str, values: Iterable[object]) -> Codes:
+    code_of: dict[str, int] = {}
+    for code, label in enumerate(domain.labels):
+        code_of.setdefault(label, code)
+    confusable = any(_is_whole(label) and int(label) != code for label, code in code_of.items())
+    return Codes(_code_in(domain, name, value, code_of, confusable) for value in values)
+
+
+def _code_in(
+    domain: Attribute, name: str, value: object, code_of: Mapping[str, int], confusable: bool
+) -> int:
+    if _is_integer(value):
+        code = int(value)  # type: ignore[call-overload]
+        if confusable:
+            raise QuestionError(
+                f"{name!r} has integers as values, so {code} could be a value or a code: write "
+                f"'{code}' for the value; it has the values {_list_labels(domain)}"
+            )
+        if not 0 <= code < domain.size:
+            raise QuestionError(
+                f"{name!r} has codes 0 to {domain.size - 1}, got {code}; name a value instead: "
+                f"{_list_labels(domain)}"
+            )
+        return int(code)  # plain: a class of its own could pass for another number later
+    text = value_text(value)
+    if not isinstance(text, str):
+        raise QuestionError(
+            f"values of {name!r} must be labels (texts) or codes (integers), got {show(value)}"
+        )
+    if text not in code_of:
+        advice = _advise(domain, text)
+        raise QuestionError(
+            f"{name!r} has the values {_list_labels(domain)}, got {text[:100]!r}"
+            + (f"; {advice}" if advice else "")
+        )
+    if domain.labels.count(text) > 1:  # bins that are too fine for six digits
+        raise QuestionError(f"{name!r} has several values with the label {text!r}; give codes")
+    return code_of[str(text)]
+
+
+def _advise(domain: Attribute, text: str) -> str:
+    """Return which value may be meant: one that is spelled alike, or the bin of a number."""
+    cuts: Any = getattr(domain, "cuts", ())
+    try:
+        number = float(text)
+    except ValueError:
+        return suggest(text, domain.labels)
+    for code, (low, high) in enumerate(pairwise(cuts)):
+        if low <= number < high or (number == high == cuts[-1]):
+            return f"{text} is in {domain.labels[code]!r}"
+    return suggest(text, domain.labels)
+
+
+def _inner_cuts(domain: Attribute) -> dict[int, float]:
+    """Return the edge at which each bin but the first begins, by code."""
+    cuts: Any = getattr(domain, "cuts", ())
+    return dict(enumerate(cuts[1:-1], start=1))
+
+
+def _list_labels(domain: Attribute) -> str:
+    return _list_some([repr(label) for label in domain.labels[: MAX_LISTED + 1]])
+
+
+def _list_some(texts: list[str]) -> str:
+    return ", ".join([*texts[:MAX_LISTED], "..."] if len(texts) > MAX_LISTED else texts)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating | np.bool_)
+
+
+def _is_whole(label: str) -> bool:
+    """Return whether a label is an integer as it is written."""
+    digits = label.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) < 20
