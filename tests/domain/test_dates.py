@@ -147,7 +147,7 @@ def test_text_is_a_date_exactly_where_the_calendar_has_the_day(y: int, m: int, d
         "2024-01-01 ",
         "2024-01-01\n",
         "0999-01-01",
-        "٢٠٢٤-٠١-٠١",
+        "\u0662\u0660\u0662\u0664-01-01",
         "01/02/2024",
     ],
 )

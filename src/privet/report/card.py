@@ -27,7 +27,7 @@ from privet.report.blocks import (
 from privet.report.labels import class_labels
 from privet.report.model_parts import Parts, says_classes, vote
 from privet.report.wording import explain_promise, list_charges
-from privet.text import escape_html, join_some
+from privet.text import escape_html, escape_invisible, join_some
 
 #: A card lists so many values of an attribute.
 MAX_LISTED = 40
