@@ -188,3 +188,17 @@ def test_codes_that_were_read_are_not_read_again():
     assert once.labels == check_query(once, SCHEMA).labels
     assert once.describe() == "class counts where children = 2"
     assert CountBy.from_json(SCHEMA, once.to_json()).where == once.where
+
+
+def test_a_label_of_several_bins_is_refused():
+    fine = Schema({"n": Numeric(1_000_000, 1_000_001, bins=2)}, "ill", [0, 1])
+    assert fine.attributes["n"].labels == ("[1e+06, 1e+06)", "[1e+06, 1e+06]")
+    finer = Schema({"n": Numeric(1_000_000, 1_000_001, bins=3)}, "ill", [0, 1])
+    with pytest.raises(QuestionError, match="several values with the label"):
+        Split.value(finer, "n", "[1e+06, 1e+06)")
+    assert Split.value(finer, "n", "[1e+06, 1e+06]").branch == (0, 0, 1)
+
+
+def test_conditions_mix_labels_and_codes():
+    (cell,) = Cells.of(SCHEMA, [Cell((Condition("children", (3, "1", 1)),))])
+    assert cell.describe(SCHEMA) == "children = 1 | 2 | more"

@@ -188,8 +188,8 @@ MUTANTS = (
     Mutant(
         "a value that is named twice is counted twice",
         "_unique_codes_of",
-        "tuple(dict.fromkeys(codes_of(schema, name, values)))",
-        "tuple(codes_of(schema, name, values))",
+        "Codes(dict.fromkeys(find_codes(schema, name, values)))",
+        "find_codes(schema, name, values)",
         "a person is in two counts whose noise is for one",
         (f"{_QUERY}[count-by-a condition-states its sensitivity]",),
         module="queries.count_by",

@@ -23,6 +23,8 @@ from privet.errors import QuestionError
 
 #: An error lists so many labels.
 MAX_LISTED = 10
+#: Stands for the code of a label that several values share.
+_SEVERAL = -1
 
 
 class Codes(tuple[int, ...]):
@@ -66,11 +68,10 @@ def read_codes(schema: Schema, attribute: str, values: Iterable[object]) -> Code
     listed = tuple(values)
     if all(type(value) is int for value in listed):
         return Codes(listed)  # type: ignore[arg-type]
-    domain = attribute_named(schema, attribute)
-    return Codes(
-        int(value) if _is_integer(value) else _codes_in(domain, attribute, (value,))[0]  # type: ignore[call-overload]
-        for value in listed
-    )
+    # Any text is a label, whatever integers the attribute has: labels are found together.
+    labelled = [value for value in listed if not _is_integer(value)]
+    found = iter(_codes_in(attribute_named(schema, attribute), attribute, labelled))
+    return Codes(int(value) if _is_integer(value) else next(found) for value in listed)  # type: ignore[call-overload]
 
 
 def find_classes(schema: Schema, values: Iterable[object]) -> Codes:
@@ -119,7 +120,8 @@ def refuse_edge(schema: Schema, attribute: str, code: object) -> None:
 def _codes_in(domain: Attribute, name: str, values: Iterable[object]) -> Codes:
     code_of: dict[str, int] = {}
     for code, label in enumerate(domain.labels):
-        code_of.setdefault(label, code)
+        # Bins that are too fine for six digits have the same label.
+        code_of[label] = _SEVERAL if label in code_of else code
     confusable = any(_is_whole(label) and int(label) != code for label, code in code_of.items())
     return Codes(_code_in(domain, name, value, code_of, confusable) for value in values)
 
@@ -151,9 +153,9 @@ def _code_in(
             f"{name!r} has the values {_list_labels(domain)}, got {text[:100]!r}"
             + (f"; {advice}" if advice else "")
         )
-    if domain.labels.count(text) > 1:  # bins that are too fine for six digits
-        raise QuestionError(f"{name!r} has several values with the label {text!r}; give codes")
-    return code_of[str(text)]
+    if code_of[text] == _SEVERAL:
+        raise QuestionError(f"{name!r} has several values with the label {text!r}; give a code")
+    return code_of[text]
 
 
 def _advise(domain: Attribute, text: str) -> str:
