@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from privet.domain import Attribute, Categorical, Date, Numeric, Schema
 from privet.domain.attributes import attribute_from_json
 from privet.domain.encode.encoding import DatePart
-from privet.domain.encode.rows import encode, find_problems
+from privet.domain.encode.rows import encode, encode_entries, find_problems
 from privet.domain.encode.scalars import ISO_MOMENT, moment_of, parts_of, read_numbers
 from privet.errors import SchemaError, SchemaMismatch
 
@@ -270,6 +270,31 @@ def test_a_table_may_have_the_attribute_instead_of_its_column() -> None:
     assert encode(schema, both).codes[0].tolist() == [6]
     with pytest.raises(SchemaMismatch, match="column 'when' is not in the table"):
         encode(schema, {"class": ["no"]})
+
+
+def test_no_attribute_reads_the_column_of_another() -> None:
+    when = Date("2020-01-01", "2020-12-31")
+    with pytest.raises(SchemaError, match="'month' must not read column 'when', .* column='when'"):
+        Schema({"when": when, "month": Date(part="month", column="when")}, "class", ["no", "yes"])
+    Schema({"when": Date(part="month", column="when")}, "class", ["no", "yes"])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "cell", "spelled"),
+    [
+        (Date("2020-01-01", "2020-12-31"), "2020-05-01T23:30:00-02:00", "2020-05-02"),
+        (Date("2020-01-01", "2020-12-31", missing="?"), "soon", "?"),
+        (Date("2020-01-01", "2020-12-31", missing="2020-01-01"), None, "missing"),
+        (Date("2020-01-01", "2020-12-31"), "soon", None),
+        (Date(part="hour"), "2020-05-01 07:59", "7"),
+        (Date(-5, 5, part="age", at="2020-01-01"), "-0.5", "-0.5"),  # which is younger than 0
+        (Date(1990, 1999, part="year", missing="1990"), None, "missing"),
+    ],
+)
+def test_the_spelling_of_the_schema_has_the_same_code(attribute, cell, spelled) -> None:
+    assert attribute.canonical(cell) == spelled
+    codes = encode_entries([attribute], [[cell, spelled]])[0].tolist()
+    assert codes[0] == codes[1]
 
 
 @pytest.mark.parametrize("column", ["class", "id"])
