@@ -18,6 +18,8 @@ from privet.domain.encode.encoding import DatePart
 from privet.domain.encode.rows import encode, encode_entries, find_problems
 from privet.domain.encode.scalars import ISO_MOMENT, moment_of, parts_of, read_numbers
 from privet.errors import SchemaError, SchemaMismatch
+from privet.mechanisms.randomness import SystemBits
+from privet.synthetic.rows import frame_of
 
 AT = date(2024, 2, 29)
 PARTS = [DatePart(part) for part in ("date", "year", "month", "weekday", "hour")]
@@ -272,11 +274,17 @@ def test_a_table_may_have_the_attribute_instead_of_its_column() -> None:
         encode(schema, {"class": ["no"]})
 
 
-def test_no_attribute_reads_the_column_of_another() -> None:
-    when = Date("2020-01-01", "2020-12-31")
-    with pytest.raises(SchemaError, match="'month' must not read column 'when', .* column='when'"):
-        Schema({"when": when, "month": Date(part="month", column="when")}, "class", ["no", "yes"])
-    Schema({"when": Date(part="month", column="when")}, "class", ["no", "yes"])
+def test_a_column_may_be_an_attribute_of_its_own() -> None:
+    """A synthetic table has a column for each attribute; their entries are drawn one by one."""
+    day, month = Date("2020-01-01", "2020-12-31", bins=2), Date(part="month", column="day")
+    schema = Schema({"day": day, "month": month}, "class", ["no", "yes"])
+    raw = {"day": ["2020-07-05"], "class": ["no"]}
+    assert [codes.tolist() for codes in encode(schema, raw).codes] == [[1], [6]]
+    made = {**raw, "month": [3]}
+    assert [codes.tolist() for codes in encode(schema, made).codes] == [[1], [2]]
+    codes = [np.array([1]), np.array([2])]
+    drawn = frame_of(schema, codes, np.array([0]), SystemBits())
+    assert [column.tolist() for column in encode(schema, drawn).codes] == [[1], [2]]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from privet.domain import Boolean, Categorical, Date, Schema
-from privet.errors import SchemaError
-from privet.outsource.anatomy import attribute_cells, cells_of
+from privet.errors import ParameterError, SchemaError
+from privet.outsource.anatomy import Anatomy, attribute_cells, cells_of
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Collaborative, OutsourcedTable
 from privet.outsource.client.rotation import export
@@ -89,6 +89,12 @@ def test_the_server_is_told_an_age_and_not_a_birthday():
         "admitted": ["2020-07-01"],
         "town": ["north"],
     }
+
+
+def test_a_sensitive_column_is_read_by_one_attribute():
+    with pytest.raises(ParameterError, match="its column 'born', which 'month' is read from, too"):
+        Anatomy("0" * 32, 2, "age", SCHEMA)
+    Anatomy("0" * 32, 2, "admitted", SCHEMA)
 
 
 def test_timestamps_are_told_in_utc():
