@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from privet.domain import Attribute, Categorical, Date, Numeric, Schema
 from privet.domain.attributes import attribute_from_json
 from privet.domain.encode.encoding import DatePart
-from privet.domain.encode.rows import encode, find_problems
+from privet.domain.encode.rows import encode, encode_entries, find_problems
 from privet.domain.encode.scalars import ISO_MOMENT, moment_of, parts_of, read_numbers
 from privet.errors import SchemaError, SchemaMismatch
+from privet.mechanisms.randomness import SystemBits
+from privet.synthetic.rows import frame_of
 
 AT = date(2024, 2, 29)
 PARTS = [DatePart(part) for part in ("date", "year", "month", "weekday", "hour")]
@@ -270,6 +272,37 @@ def test_a_table_may_have_the_attribute_instead_of_its_column() -> None:
     assert encode(schema, both).codes[0].tolist() == [6]
     with pytest.raises(SchemaMismatch, match="column 'when' is not in the table"):
         encode(schema, {"class": ["no"]})
+
+
+def test_a_column_may_be_an_attribute_of_its_own() -> None:
+    """A synthetic table has a column for each attribute; their entries are drawn one by one."""
+    day, month = Date("2020-01-01", "2020-12-31", bins=2), Date(part="month", column="day")
+    schema = Schema({"day": day, "month": month}, "class", ["no", "yes"])
+    raw = {"day": ["2020-07-05"], "class": ["no"]}
+    assert [codes.tolist() for codes in encode(schema, raw).codes] == [[1], [6]]
+    made = {**raw, "month": [3]}
+    assert [codes.tolist() for codes in encode(schema, made).codes] == [[1], [2]]
+    codes = [np.array([1]), np.array([2])]
+    drawn = frame_of(schema, codes, np.array([0]), SystemBits())
+    assert [column.tolist() for column in encode(schema, drawn).codes] == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "cell", "spelled"),
+    [
+        (Date("2020-01-01", "2020-12-31"), "2020-05-01T23:30:00-02:00", "2020-05-02"),
+        (Date("2020-01-01", "2020-12-31", missing="?"), "soon", "?"),
+        (Date("2020-01-01", "2020-12-31", missing="2020-01-01"), None, "missing"),
+        (Date("2020-01-01", "2020-12-31"), "soon", None),
+        (Date(part="hour"), "2020-05-01 07:59", "7"),
+        (Date(-5, 5, part="age", at="2020-01-01"), "-0.5", "-0.5"),  # which is younger than 0
+        (Date(1990, 1999, part="year", missing="1990"), None, "missing"),
+    ],
+)
+def test_the_spelling_of_the_schema_has_the_same_code(attribute, cell, spelled) -> None:
+    assert attribute.canonical(cell) == spelled
+    codes = encode_entries([attribute], [[cell, spelled]])[0].tolist()
+    assert codes[0] == codes[1]
 
 
 @pytest.mark.parametrize("column", ["class", "id"])

@@ -119,13 +119,6 @@ class Schema:
                     f"Schema: attribute {name!r} must not read column {attribute.column!r}, which "
                     "is the target or says whose row it is"
                 )
-            if attribute.column != name and attribute.column in self.attributes:
-                raise SchemaError(
-                    f"Schema: attribute {name!r} must not read column {attribute.column!r}, which "
-                    "is an attribute of its own: tables that are made for the schema have a column "
-                    f"for each. Give {attribute.column!r} another name, with "
-                    f"column={attribute.column!r}"
-                )
         try:
             label = Categorical(self.classes, on_unknown="drop")
         except SchemaError as error:
@@ -214,15 +207,16 @@ class Schema:
     def find_columns(self, present: Collection[str]) -> dict[str, str]:
         """Return the column of each attribute in a table that has these columns.
 
-        It is the one that the attribute names. A table that does not have it may have the attribute
-        itself, as a synthetic table does.
+        It is the one that the attribute names. A table that is made for the schema, such as a
+        synthetic one, has a column for each attribute instead. It is told by its columns: the named
+        one is not there, or it is an attribute of its own and both are there.
         """
-        return {
-            name: name
-            if attribute.column is None or (attribute.column not in present and name in present)
-            else attribute.column
-            for name, attribute in self.attributes.items()
-        }
+        columns = {}
+        for name, attribute in self.attributes.items():
+            column = attribute.column or name
+            made = name in present and (column not in present or column in self.attributes)
+            columns[name] = name if made else column
+        return columns
 
     def list_checks(self, present: Collection[str]) -> list[tuple[str, str, Attribute]]:
         """Return the name, the column and the domain of each attribute and of the target.

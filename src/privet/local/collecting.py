@@ -114,6 +114,8 @@ def _codes_of_reports(
 
     schema = randomizer.schema.declare(person=None)
     frame = pd.DataFrame(reports)
+    # Reports have a column for each attribute, whatever column its device read.
+    frame = frame[[name for name in randomizer.columns if name in frame]]
     encoded = encode(schema, frame)
     assert encoded.classes is not None
     given = np.array([frame[name].notna().to_numpy(dtype=bool) for name in schema.names]).reshape(

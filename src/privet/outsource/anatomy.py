@@ -75,6 +75,14 @@ class Anatomy:
             )
         if len(self.schema.attributes) < 2:
             raise ParameterError("a table needs an identifying attribute beside the sensitive one")
+        columns = {name: a.column or name for name, a in self.schema.attributes.items()}
+        column = columns.pop(self.sensitive)
+        if shared := [name for name, other in columns.items() if other == column]:
+            raise ParameterError(
+                f"sensitive must be the only attribute of its column {column!r}, which "
+                f"{shared[0]!r} is read from, too: the server would learn of the one from the "
+                f"other. Take {shared[0]!r} out of the schema"
+            )
         if self.sensitive_domain.size < self.l:
             raise ParameterError(
                 f"l must be at most {self.sensitive_domain.size}, the values that "

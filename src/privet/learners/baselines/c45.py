@@ -58,10 +58,10 @@ def grow_c45(
     classes
         The class of each row.
     splits
-        ``"multiway"``: one child per value, or per bin of a ``Numeric``. ``"binary"``: the
-        two-way split of largest gain, a value against the rest for a ``Categorical``, a
-        threshold for a ``Numeric``; missing numbers go with the larger side or are set apart
-        from all others.
+        ``"multiway"``: one child per value, or per bin of an ordered attribute. ``"binary"``: the
+        two-way split of largest gain, a threshold for an ordered attribute, a value against the
+        rest for any other; missing entries go with the larger side or are set apart from all
+        others.
     max_depth
         The most tests on a path; None for no limit.
     min_rows
@@ -142,9 +142,9 @@ class BinarySplits:
 
     Split ``s`` is value ``s``, or codes above ``s``.
 
-    In a threshold split of a ``Numeric`` with a bin for missing entries, that bin (the last code)
+    In a threshold split of an attribute with a bin for missing entries, that bin (the last code)
     goes with the child that has more of the other rows, child 0 if both have as many. The last
-    split sets it apart from all numbers.
+    split sets it apart from all others.
 
     Parameters
     ----------

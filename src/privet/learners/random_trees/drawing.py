@@ -1,9 +1,9 @@
 """Draw the structures of random decision trees before any data is seen. No data in here.
 
-Fan et al. 2003; Jagannathan et al. 2009, 2012. At each node a uniformly random attribute: a
-categorical one that is not yet used on the path gets one child per value, a numeric one a uniformly
-random threshold of its public bins (Fan et al. 2003, section 3). All leaves are at the same depth,
-and nothing is pruned: which leaves are empty is a fact about the data.
+Fan et al. 2003; Jagannathan et al. 2009, 2012. At each node a uniformly random attribute: one
+without an order that is not yet used on the path gets one child per value, an ordered one a
+uniformly random threshold of its public bins (Fan et al. 2003, section 3). All leaves are at the
+same depth, and nothing is pruned: which leaves are empty is a fact about the data.
 
 A :class:`Plan` holds the structures of a forest, for all who will count their rows in its leaves.
 """
@@ -128,12 +128,12 @@ def _children_bounds(
     number = np.arange(len(parent)) - np.repeat(np.cumsum(width) - width, width)
     low, high = low[parent], high[parent]
     line, column, cut = np.arange(len(parent)), a[parent], threshold[parent]
-    is_numeric = ordered[column]
+    is_ordered = ordered[column]
     high[line, column] = np.where(
-        is_numeric & (number == 0), cut - 1, np.where(is_numeric, high[line, column], 0)
+        is_ordered & (number == 0), cut - 1, np.where(is_ordered, high[line, column], 0)
     )
     low[line, column] = np.where(
-        is_numeric & (number == 1), cut, np.where(is_numeric, low[line, column], 0)
+        is_ordered & (number == 1), cut, np.where(is_ordered, low[line, column], 0)
     )
     return low, high
 
