@@ -193,8 +193,11 @@ class DatasetError(PrivetError):
 class MissingDependency(PrivetError, ImportError):
     """An optional dependency is not installed."""
 
-    def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package {package!r}: pip install 'privet[{extra}]'")
+    def __init__(
+        self, package: str, extra: str = "", purpose: str = "this", *, requirement: str = ""
+    ) -> None:
+        wanted = requirement or f"privet[{extra}]"
+        super().__init__(f"{purpose} needs the package {package!r}: pip install '{wanted}'")
 
 
 def _format_amount(value: Fraction) -> str:

@@ -157,7 +157,7 @@ def test_lines_that_are_no_record_are_not_passed_over(tmp_path):
 
 
 def test_a_data_frame_is_refused():
-    with pytest.raises(ParameterError, match="must be a file or a database, got a data frame"):
+    with pytest.raises(ParameterError, match="got the 'table in memory'"):
         examine(PEOPLE, ["sex"], "illness")
 
 

@@ -16,6 +16,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.questions import Partition, Question
 from privet.tables.base import Table
 from privet.tables.counting.passes import Counting
+from privet.tables.memory import MemoryTable
 from tests.conformance.tables import (
     SCHEMA,
     forest,
@@ -29,6 +30,8 @@ from tests.conformance.tables import (
 
 #: Puts a data frame where the source reads it.
 Place = Callable[[pd.DataFrame], Table]
+#: The one check that a source may fail: rows need not leave a cluster.
+READS_ROWS = "gives its rows to those who may see them"
 
 
 def check_source(place: Place) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -43,6 +46,7 @@ def check_source(place: Place) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "keeps at most so many rows of each person", lambda: rows_per_person(place)
     yield "sees the same rows throughout a snapshot", lambda: snapshots(place)
     yield "gives its rows block by block", lambda: blocks_of_rows(place)
+    yield READS_ROWS, lambda: readable_rows(place)
     yield "divides people at random", lambda: random_parts(place)
     yield "finds how a table fails to fit", lambda: problems(place)
 
@@ -141,6 +145,16 @@ def snapshots(place: Place) -> None:
         if hasattr(table, "parameters") and "path" in table.parameters:
             place(random_table(30, 10))
         np.testing.assert_array_equal(source.count(question)[0], first)
+
+
+def readable_rows(place: Place) -> None:
+    for rows in (0, 5000):
+        frame, question = random_table(rows, 14), forest(SCHEMA)
+        blocks = list(place(frame).read_blocks(2048))
+        assert [len(block) for block in blocks] == ([2048, 2048, 904] if rows else [0])
+        read = MemoryTable(pd.concat(blocks, ignore_index=True)).source(SCHEMA)
+        for answer, truth in zip(read.count(question), oracle(question, frame), strict=True):
+            np.testing.assert_array_equal(answer, truth)
 
 
 def blocks_of_rows(place: Place) -> None:

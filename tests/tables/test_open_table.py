@@ -187,7 +187,7 @@ def test_what_the_engine_says_about_rows_is_not_passed_on(tmp_path):
 def test_rows_are_read_block_by_block(tmp_path, rows):
     path = tmp_path / "t.csv"
     path.write_text("a,n,c\n" + "".join(f"x,{i},no\n" for i in range(rows)))
-    blocks = list(read_blocks(str(path), vectors=1))
+    blocks = list(read_blocks(str(path), size=2048))
     assert all(list(block.columns) == ["a", "n", "c"] for block in blocks)
     assert [int(n) for block in blocks for n in block.n] == list(range(rows))
     assert len(blocks) == max(1, -(-rows // 2048))

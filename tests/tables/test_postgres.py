@@ -724,14 +724,14 @@ SECRET = "SECRET-PASSWORD"
             f"postgres://me:{SECRET}@/db?host=/nowhere&table=people",
             "cannot reach the PostgreSQL server /nowhere/db",
         ),
-        (f"postgresql://me:{SECRET}@127.0.0.1:1/db", r"table=schema\.table"),
-        (f"postgresql://me:{SECRET}@127.0.0.1:1/db?table=a&table=b", r"table=schema\.table"),
+        (f"postgresql://me:{SECRET}@127.0.0.1:1/db", r"table=SCHEMA\.TABLE"),
+        (f"postgresql://me:{SECRET}@127.0.0.1:1/db?table=a&table=b", r"table=SCHEMA\.TABLE"),
         (f"postgresql://me:50%{SECRET}@127.0.0.1:1/db?table=people", "percent-encoded"),
         (f"postgresql://me:@{SECRET}@127.0.0.1:1/db?table=people", "percent-encoded"),
         (f"postgresql://me:x/{SECRET}@127.0.0.1:1/db?table=people", "percent-encoded"),
         (
             f"postgresql://me:x?{SECRET}@127.0.0.1:1/db?table=people",
-            r"percent-encoded|table=schema\.table",
+            r"percent-encoded|table=SCHEMA\.TABLE",
         ),
         (f"postgresql://me:{SECRET}@127.0.0.1:1/db?sslmod=x&table=people", "percent-encoded"),
         (f"postgresql:/me:{SECRET}@127.0.0.1:1/db?table=people", "no file"),
@@ -888,7 +888,7 @@ def test_rows_are_read_block_by_block(rows, database):
         ),
         "UPDATE people SET d = 1e500 WHERE i = 3",
     )
-    blocks = list(read_blocks(f"{database}&table=people", vectors=1))
+    blocks = list(read_blocks(f"{database}&table=people", size=2048))
     assert len(blocks) == max(1, -(-rows // 2048))
     assert sum(map(len, blocks)) == rows
     types = {tuple(map(str, block.dtypes)) for block in blocks}

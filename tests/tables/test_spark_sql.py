@@ -17,8 +17,9 @@ from privet.domain.questions import Question
 from privet.errors import MissingDependency, SchemaMismatch, TableError
 from privet.tables.grouping import Cases
 from privet.tables.open import open_table
+from privet.tables.sources.builtin import is_spark
 from privet.tables.spark.codes import Coder, SparkColumn, part_of
-from privet.tables.spark.table import SparkTable, is_spark
+from privet.tables.spark.table import SparkTable
 
 
 def test_spark_is_not_imported_for_other_tables():

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from privet.cli.options import JSON
+from privet.cli.options import JSON, ROWS
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from privet.anonymity import Report
-
-ROWS = typer.Argument(
-    help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
-)
 
 
 def anonymity(

@@ -21,6 +21,7 @@ from privet.cli import (
     publish,
     schema,
     show,
+    sources,
 )
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ app.command("quantile")(count.quantile)
 app.command("anonymity")(anonymity.anonymity)
 app.command("epsilon")(epsilon.epsilon)
 app.command("audit")(audit.audit)
+app.command("sources")(sources.sources)
 app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")

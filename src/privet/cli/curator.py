@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from privet.cli.options import ROWS
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ def init(
 @dataset_app.command("add")
 def add_dataset(
     name: str = typer.Argument(help="What analysts call it."),
-    table: str = typer.Argument(
-        help="duckdb:///FILE?table=NAME, postgresql://...?table=NAME, or a .parquet or .csv file."
-    ),
+    table: str = ROWS,
     schema: Path = typer.Option(
         ..., "--schema", "-s", help="The public schema of the table (JSON)."
     ),
@@ -78,6 +77,7 @@ def add_dataset(
     from privet.domain import Schema
     from privet.errors import LedgerError
     from privet.tables.open import open_table
+    from privet.tables.sources.registry import make_absolute
 
     state = _open(home)
     budget = _parse_budget(epsilon, rho, delta)
@@ -95,8 +95,8 @@ def add_dataset(
     if sql:
         _require_sql_functions(state).add_dataset(name, opened.name, public)
     budget = state.ledger.open_cap(name, budget)
-    state.accounts.add_dataset(name, _resolve_table(table), public)
-    if getattr(opened, "writable", lambda: False)():
+    state.accounts.add_dataset(name, make_absolute(table), public)
+    if opened.writable():
         typer.echo(
             (
                 "warning: these credentials could change the table; give the curator a role that "
@@ -391,17 +391,6 @@ def _parse_budget(epsilon: str | None, rho: str | None, delta: str | None) -> Bu
     from privet.accounting.cost import Budget
 
     return Budget(epsilon, rho=rho, delta=delta)
-
-
-def _resolve_table(table: str) -> str:
-    """A place that means the same from every folder."""
-    from urllib.parse import quote, unquote, urlsplit
-
-    if table.startswith("duckdb://"):
-        parts = urlsplit(table)
-        path = Path(unquote(parts.path.removeprefix("/"))).resolve()
-        return f"duckdb:///{quote(str(path))}?{parts.query}"
-    return table if "://" in table else str(Path(table).resolve())
 
 
 def _parse_expiry(text: str) -> datetime:

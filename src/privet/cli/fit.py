@@ -14,13 +14,10 @@ from privet.cli.options import (
     JSON,
     LEDGER,
     NAMES,
+    ROWS,
     SCHEMA,
     TABLE,
     TOKEN_FILE,
-)
-
-ROWS = typer.Argument(
-    help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
 )
 
 

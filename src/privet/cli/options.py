@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 import typer
 
 from privet.errors import ParameterError
+from privet.tables.sources.registry import describe_places, file_of
 
 if TYPE_CHECKING:
     from privet.learners.base import PrivateClassifier
 
 
-TABLE = typer.Argument(
-    help=(
-        "A .csv or .parquet file, duckdb:///FILE?table=NAME, postgresql://...?table=NAME, or the "
-        "address of a curator: https://HOST."
-    )
-)
+#: How tables are written, for help; brackets would be read as styles.
+PLACES = describe_places().replace("[", r"\[")
+TABLE = typer.Argument(help=f"The table: {PLACES}; or the address of a curator: https://HOST.")
+ROWS = typer.Argument(help=f"The table: {PLACES}.")
 SCHEMA = typer.Option(
     None,
     "--schema",
@@ -47,19 +45,18 @@ JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 
 # Where files are by default.
 
-_SERVERS = ("postgresql://", "postgres://")
 _LEDGER = ".ledger.sqlite"
 _SQLITE = b"SQLite format 3\0"
 
 
 def ledger_beside(table: str) -> Path:
     """Return the ledger that lies beside a table's file, however the file is reached."""
-    if table.startswith(_SERVERS):
+    path = file_of(table)
+    if path is None:
         raise ParameterError(
-            "a table in PostgreSQL has no file beside which a ledger could lie; say where with "
+            "a table at a server has no file beside which a ledger could lie; say where with "
             "--ledger FILE"
         )
-    path = _file_of(table)
     return path.with_name(path.name + _LEDGER)
 
 
@@ -74,9 +71,10 @@ def check_apart(
     ]
     if ledger is not None:
         kept.append((ledger, "the ledger"))
-    if table is not None and _is_file(table):
+    file = None if table is None else file_of(table)
+    if table is not None and file is not None:
         kept += [
-            (_file_of(table), "the private table itself"),
+            (file, "the private table itself"),
             (ledger_beside(table), "the ledger of the private table"),
         ]
     for path in written:
@@ -95,8 +93,9 @@ def check_no_table(path: Path) -> None:
 
 def check_public(rows: Path, table: str) -> None:
     """Raise where rows that are taken as public are those of a private table."""
+    file = file_of(table)
     if rows.with_name(rows.name + _LEDGER).exists() or (
-        _is_file(table) and _is_same_file(rows, _file_of(table))
+        file is not None and _is_same_file(rows, file)
     ):
         raise ParameterError(
             f"{rows} is taken as public here, and is a private table; name the synthetic rows "
@@ -114,20 +113,10 @@ def _begins_with(path: Path, mark: bytes) -> bool:
         return False
 
 
-def _is_file(table: str) -> bool:
-    return not table.startswith((*_SERVERS, "http://", "https://"))
-
-
 def _is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve() or (
         one.exists() and other.exists() and one.samefile(other)
     )
-
-
-def _file_of(table: str) -> Path:
-    return Path(
-        unquote(urlsplit(table).path.removeprefix("/")) if "://" in table else table
-    ).resolve()
 
 
 # Learners by their names on the command line.

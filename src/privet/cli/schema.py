@@ -8,6 +8,8 @@ from pathlib import Path
 
 import typer
 
+from privet.cli.options import PLACES
+
 app = typer.Typer(help="What is public about a table.", no_args_is_help=True)
 
 
@@ -16,10 +18,7 @@ def check(
     schema: Path = typer.Argument(help="The schema file (JSON)."),
     table: str | None = typer.Argument(
         None,
-        help=(
-            "The table to check (.csv, .parquet, duckdb:///FILE?table=NAME, "
-            "postgresql://...?table=NAME)."
-        ),
+        help=f"The table to check: {PLACES}.",
     ),
 ) -> None:
     """Check a schema file, and whether a table fits it. For the owner: the answer depends on the
@@ -90,12 +89,7 @@ def declare(
 
 @app.command("draft")
 def draft(
-    sample: str = typer.Argument(
-        help=(
-            "A PUBLIC sample: .csv, .parquet, duckdb:///FILE?table=NAME, "
-            "postgresql://...?table=NAME."
-        )
-    ),
+    sample: str = typer.Argument(help=f"A PUBLIC sample: {PLACES}."),
     target: str | None = typer.Option(
         None, "--target", "-t", help="The class column; by default the last one."
     ),

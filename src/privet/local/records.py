@@ -39,7 +39,9 @@ from privet.local.leaf_randomizer import LeafRandomizer
 from privet.local.randomizer import Randomizer
 from privet.mechanisms.randomness import Bits, uniform_below, uniform_order
 from privet.tables.csv_lines import fields_of, header_of
-from privet.tables.open import CSV_ENDINGS, read_blocks
+from privet.tables.open import read_blocks
+from privet.tables.sources.builtin import CSV
+from privet.tables.sources.registry import load_registry
 
 # Join lines of one person's records. Lines are joined only if that gives a whole record, with as
 # many fields as the header; otherwise each line stands for itself.
@@ -226,8 +228,9 @@ def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
     """
     import pandas as pd
 
-    lines = "://" not in place and place.lower().endswith(CSV_ENDINGS)
-    blocks = _read_csv_blocks(Path(place), schema) if lines else read_blocks(place)
+    path = Path(place).resolve()
+    lines = "://" not in place and load_registry().find_file(path) is CSV
+    blocks = _read_csv_blocks(path, schema) if lines else read_blocks(place)
     if schema.person is None:
         yield from blocks
     else:

@@ -1,6 +1,7 @@
 """Open tables and count their rows exactly, behind the trust boundary.
 
 - :mod:`~privet.tables.open`: ``open_table`` finds the right kind of table
+- :mod:`~privet.tables.sources`: which kinds there are, and those of other packages
 - :mod:`~privet.tables.base`: what every table and every source of counts can do
 - :mod:`~privet.tables.memory`: data frames
 - :mod:`~privet.tables.duckdb`: CSV and Parquet files and DuckDB databases

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,25 @@ class Table(Protocol):
 
     def source(self, schema: Schema) -> CountSource:
         """Return its exact counts under this schema."""
+
+    def read_blocks(self, size: int) -> Iterator[Any]:
+        """Return all rows as pandas DataFrames of about so many rows; an empty one for no rows.
+
+        For those who may see the rows.
+        """
+
+    def writable(self) -> bool:
+        """Return whether these credentials could change a table, which a curator's should not."""
+
+
+def is_table(candidate: object) -> TypeGuard[Table]:
+    """Return whether it is an open table.
+
+    Its class is asked: what looks like an attribute of a data frame may be a column, or a question
+    to a cluster.
+    """
+    methods = [name for name, value in vars(Table).items() if callable(value) and name[0] != "_"]
+    return all(callable(getattr(type(candidate), method, None)) for method in methods)
 
 
 @dataclass(frozen=True, eq=False)

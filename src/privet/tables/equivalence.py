@@ -111,7 +111,10 @@ def equivalence_classes(
     """
     table = open_table(place)
     if not isinstance(table, DuckDBTable | PostgresTable):
-        raise ParameterError("a table to group must be a file or a database, got a data frame")
+        raise ParameterError(
+            "a table to group must be a CSV or Parquet file, or in DuckDB or PostgreSQL; got the "
+            f"{table.name!r}"
+        )
     _check_columns(table.name, list(table.columns), quasi, sensitive)
     kind = (duckdb_kind_of if isinstance(table, DuckDBTable) else kind_on_server)(
         table.columns[sensitive]

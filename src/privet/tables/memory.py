@@ -43,6 +43,14 @@ class MemoryTable:
     def source(self, schema: Schema) -> MemorySource:
         return MemorySource(schema, self._table, self._y)
 
+    def read_blocks(self, size: int) -> Iterator[Any]:
+        frame = _make_frame(self._table, self._y)
+        for low in range(0, max(len(frame), 1), size):
+            yield frame.iloc[low : low + size]
+
+    def writable(self) -> bool:
+        return False
+
 
 @dataclass(frozen=True)
 class _Matrix:
@@ -148,3 +156,15 @@ def _keep_rows_of_each_person(encoded: Encoded, keep: npt.NDArray[np.bool_], mos
     ordered = person[order]
     first = np.searchsorted(ordered, ordered, side="left")
     keep[many[order[np.arange(len(order)) - first >= most]]] = False
+
+
+def _make_frame(table: Any, y: Any) -> Any:
+    """Return a pandas DataFrame, with the labels in a column of their own name, or ``y``."""
+    import pandas as pd
+
+    if not isinstance(table, pd.DataFrame):
+        table = table.to_pandas() if hasattr(table, "to_pandas") else pd.DataFrame(table)
+    if y is None:
+        return table
+    name = getattr(y, "name", None)
+    return table.assign(**{"y" if name is None else str(name): np.asarray(y)})

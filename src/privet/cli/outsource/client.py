@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import typer
 
-from privet.cli.options import JSON
+from privet.cli.options import JSON, ROWS
 from privet.cli.outsource.options import (
     CA,
     KEY_FILE,
-    ROWS,
     TOKEN_FILE,
     TREE,
     URL,

@@ -30,9 +30,6 @@ CA = typer.Option(
 TREE = typer.Option(
     None, "--tree", help="The base tree, by the beginning of its id; by default the newest."
 )
-ROWS = typer.Argument(
-    help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
-)
 
 
 def read_keys(path: Path) -> KeyRing:

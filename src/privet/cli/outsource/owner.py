@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from privet.cli.options import JSON
+from privet.cli.options import JSON, ROWS
 from privet.cli.outsource.options import (
     CA,
     KEY_FILE,
@@ -91,9 +91,7 @@ def retire_key(
 
 
 def split(
-    table: str = typer.Argument(
-        help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
-    ),
+    table: str = ROWS,
     schema: Path = typer.Option(
         ..., "--schema", "-s", help="The public schema of the table (JSON)."
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from privet.cli.options import ANALYST, BUDGET, JSON, LEDGER
+from privet.cli.options import ANALYST, BUDGET, JSON, LEDGER, PLACES
 
 if TYPE_CHECKING:
     from privet.errors import PrivetError
@@ -98,10 +98,7 @@ def randomizer(
 def randomize(
     records: str = typer.Argument(
         "-",
-        help=(
-            "A table (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...); by default -, "
-            "CSV on standard input."
-        ),
+        help=f"The table: {PLACES}; by default -, CSV on standard input.",
     ),
     randomizer: Path | None = typer.Option(
         None, "--randomizer", "-r", help="The public file that the collector gave out."

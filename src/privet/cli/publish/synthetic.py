@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 import typer
 from rich.markup import escape
 
-from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, SCHEMA, TABLE, TOKEN_FILE
+from privet.cli.options import (
+    ANALYST,
+    BUDGET,
+    DATASET,
+    JSON,
+    LEDGER,
+    PLACES,
+    SCHEMA,
+    TABLE,
+    TOKEN_FILE,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -126,8 +136,8 @@ def check(
     ),
     held_out: str = typer.Argument(
         help=(
-            "Private rows that were not used for it: a file, a database, or the address of a "
-            "curator."
+            f"Private rows that were not used for it: {PLACES}; or the address of a curator: "
+            "https://HOST."
         )
     ),
     schema: Path | None = SCHEMA,

@@ -160,6 +160,18 @@ class DuckDBTable:
     def source(self, schema: Schema) -> DuckDBSource:
         return DuckDBSource(self, schema)
 
+    def read_blocks(self, size: int) -> Iterator[Any]:
+        vectors = max(1, size // _VECTOR_ROWS)
+        with self.cursor() as cursor:
+            execute(cursor, f"SELECT * FROM {self.relation}", self.parameters, self.name)
+            block = cursor.fetch_df_chunk(vectors)
+            yield block
+            while len(block) and len(block := cursor.fetch_df_chunk(vectors)):
+                yield block
+
+    def writable(self) -> bool:
+        return False  # files are opened read-only
+
 
 def table_of_database(path: Path, name: str) -> DuckDBTable:
     """Return a table of a DuckDB file, under the one name that the database has for it.

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from privet.errors import MissingDependency, TableError
+from privet.errors import TableError
 
 if TYPE_CHECKING:
     import psycopg
@@ -157,11 +157,9 @@ def _parse_url(url: str) -> dict[str, Any]:
 
     Parts of a password that stand in the wrong place must not get into a message.
     """
-    try:
-        import psycopg
-        from psycopg.conninfo import conninfo_to_dict
-    except ImportError:
-        raise MissingDependency("psycopg", "postgres", "a table in PostgreSQL") from None
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
     try:
         said = conninfo_to_dict(url)
     except psycopg.Error:

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
 
 import numpy as np
 
@@ -40,6 +39,7 @@ from privet.tables.postgres.codes import (
     postgres_kind_of,
 )
 from privet.tables.postgres.connections import PostgresConnections, fetch_all, fetch_blocks
+from privet.tables.sources.builtin import POSTGRES
 
 if TYPE_CHECKING:
     from privet.tables.postgres.connections import Connection
@@ -149,22 +149,18 @@ def table_of_server(url: str) -> PostgresTable:
     for it.
     """
     server, _, query = url.partition("?")
-    names = parse_qs(query).get("table", [])
-    if len(names) != 1:
-        raise TableError(
-            "a PostgreSQL table is given as postgresql://user@host/database?table=schema.table"
-        )
+    name = POSTGRES.table_named_in(url)
     rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
     connections = PostgresConnections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
-        tables = fetch_all(connection, _TABLES, names, names[0])
+        tables = fetch_all(connection, _TABLES, [name], name)
     # as it is written, or else whatever its case
     tables = [row for row in tables if row[3]] or tables
     if len(tables) > 1:
         tables = [row for row in tables if row[1] == "public"]
     if len(tables) != 1:
         raise TableError(
-            f"no table {names[0]!r}, or more than one, in the PostgreSQL database "
+            f"no table {name!r}, or more than one, in the PostgreSQL database "
             f"{connections.place}; write schema.table"
         )
     ((oid, schema, table, _),) = tables

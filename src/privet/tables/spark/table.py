@@ -24,7 +24,7 @@ from privet._types import Tables, WeightedRows
 from privet.domain import Attribute, Categorical, Schema
 from privet.domain.encode.values import What, raise_if_any
 from privet.domain.questions import Question
-from privet.errors import MissingDependency, TableError
+from privet.errors import TableError
 from privet.tables.base import Division
 from privet.tables.counting.passes import Counting
 from privet.tables.dialect import structure_problems, used_codes
@@ -48,26 +48,12 @@ _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _T = TypeVar("_T")
 
 
-def is_spark(table: object) -> bool:
-    """Return whether it is a DataFrame of Spark, classic or Connect. Imports nothing."""
-    return any(
-        base.__module__.startswith("pyspark.sql.") and base.__name__ == "DataFrame"
-        for base in type(table).__mro__
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class SparkTable:
     """A DataFrame of a Spark session, classic or Connect."""
 
     frame: Any = field(repr=False)
     name: str = "table in Spark"
-
-    def __post_init__(self) -> None:
-        try:
-            import pyarrow as pa  # noqa: F401 - in which counts come back
-        except ImportError:
-            raise MissingDependency("pyarrow", "spark", "a table in Spark") from None
 
     def ask(self, what: Callable[[], _T]) -> _T:
         """Let Spark do something.
@@ -179,6 +165,15 @@ class SparkTable:
 
     def source(self, schema: Schema) -> SparkSource:
         return SparkSource(self, schema)
+
+    def read_blocks(self, size: int) -> Iterator[Any]:  # noqa: ARG002
+        raise TableError(
+            "rows of a table in Spark stay on its cluster; if you may see them, let Spark write "
+            "them to a Parquet file and open that"
+        )
+
+    def writable(self) -> bool:
+        return False  # a DataFrame is a recipe to read
 
 
 class SparkSource:
