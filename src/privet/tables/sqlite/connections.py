@@ -11,7 +11,6 @@ from privet.errors import TableError
 from privet.tables.sqlite.functions import add_functions
 
 _BLOCK = 1 << 15  # rows that are fetched at once
-_WRITING = ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 
 def connect(path: Path) -> tuple[sqlite3.Connection, str]:
@@ -27,14 +26,11 @@ def connect(path: Path) -> tuple[sqlite3.Connection, str]:
         raise TableError(f"cannot open {path}: {error}") from None
     connection.text_factory = _decode_text
     try:
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")  # of which a view might make use
-        ((encoding,),) = connection.execute("PRAGMA encoding").fetchall()
-    except sqlite3.Error as error:
+        fetch_all(connection, "PRAGMA query_only = ON", (), path.name)
+        ((encoding,),) = fetch_all(connection, "PRAGMA encoding", (), path.name)
+    except TableError:
         connection.close()
-        said = _name_of(error)
-        wrong = "it is no SQLite database, or encrypted" if said == "SQLITE_NOTADB" else said
-        raise TableError(f"cannot open {path}: {wrong}") from None
+        raise
     add_functions(connection, encoding)
     return connection, encoding
 
@@ -62,15 +58,7 @@ def fetch_blocks(
                 return
             yield block
             continue
-        if said.startswith(_WRITING):
-            raise TableError(
-                f"SQLite could not read {name}: another program is writing to its file; try again "
-                "when it has finished"
-            )
-        raise TableError(
-            f"SQLite could not read {name} ({said}); its message is withheld because it may quote "
-            "rows"
-        )
+        raise TableError(f"SQLite could not read {name}{_explain(said)}")
 
 
 def fetch_all(
@@ -83,6 +71,14 @@ def fetch_all(
 def _name_of(error: sqlite3.Error) -> str:
     """Return the name of an error, which tells nothing about rows."""
     return str(getattr(error, "sqlite_errorname", type(error).__name__))
+
+
+def _explain(error_name: str) -> str:
+    if error_name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return ": another program is writing to its file; try again when it has finished"
+    if error_name == "SQLITE_NOTADB":
+        return ": it is no SQLite database, or it is encrypted"
+    return f" ({error_name}); its message is withheld because it may quote rows"
 
 
 def _decode_text(data: bytes) -> str | bytes:
