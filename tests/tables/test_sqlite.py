@@ -300,6 +300,12 @@ def test_a_file_that_is_no_database(tmp_path):
     assert "red" not in str(caught.value)
 
 
+def test_duckdb_leads_to_the_right_place(tmp_path):
+    url = put_rows(tmp_path / "t.db", {"x": "TEXT"}, [])
+    with pytest.raises(TableError, match=r"write sqlite:///t.db\?table=people"):
+        open_table(url.replace("sqlite:", "duckdb:"))
+
+
 def test_a_file_is_opened_to_be_read_only(tmp_path):
     table = put(tmp_path / "t.db", "TEXT", ["a"])
     assert not table.writable()
