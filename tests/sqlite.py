@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,7 +27,13 @@ def put_rows(path: Path, columns: dict[str, str], rows: Any, name: str = "people
 
 def put_frame(path: Path, frame: Any, name: str = "people") -> str:
     """Make a table of a data frame in a file; return its URL for ``open_table``."""
-    kinds = {"b": "BOOLEAN", "i": "INTEGER", "u": "INTEGER", "f": "REAL"}
+    kinds = {"b": "BOOLEAN", "i": "INTEGER", "u": "INTEGER", "f": "REAL", "M": "TIMESTAMP"}
     columns = {str(column): kinds.get(frame[column].dtype.kind, "TEXT") for column in frame.columns}
     entries = frame.astype(object).where(frame.notna(), None)
-    return put_rows(path, columns, entries.itertuples(index=False), name)
+    rows = ([_store(entry) for entry in row] for row in entries.itertuples(index=False))
+    return put_rows(path, columns, rows, name)
+
+
+def _store(entry: Any) -> Any:
+    """Return an entry as SQLite has it: dates are text."""
+    return entry.isoformat() if isinstance(entry, date) else entry
