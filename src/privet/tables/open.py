@@ -20,8 +20,8 @@ def open_table(table: object, y: object = None) -> Table:
 
     A data frame (with its labels in ``y``, if they are not in it), or where the rows are.
 
-    ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path;
-    four slashes for an absolute one),
+    ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` or
+    ``"sqlite:///people.db?table=people"`` (relative path; four slashes for an absolute one),
     ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters are
     libpq's). A DataFrame of Spark is counted by its cluster. Other packages may add more;
     ``privet sources`` lists all. Opening looks at no row; of a CSV file it reads the header line.
