@@ -142,6 +142,12 @@ def put_table(url: str, frame, name: str = "people") -> str:
     def type_of(column) -> str:
         if pd.api.types.is_bool_dtype(column.dtype):
             return "boolean"
+        if isinstance(column.dtype, pd.DatetimeTZDtype):
+            return "timestamptz"
+        if pd.api.types.is_datetime64_any_dtype(column.dtype):
+            return "timestamp"
+        if pd.api.types.infer_dtype(column, skipna=True) == "date":
+            return "date"
         return (
             "float8"
             if pd.api.types.is_float_dtype(column.dtype)
@@ -164,7 +170,7 @@ def put_table(url: str, frame, name: str = "people") -> str:
             for row in frame.itertuples(index=False):
                 copy.write_row(
                     [
-                        None if kind == "text" and pd.isna(entry) else entry
+                        None if not kind.startswith("float") and pd.isna(entry) else entry
                         for kind, entry in zip(kinds, row, strict=True)
                     ]
                 )

@@ -13,6 +13,7 @@ from privet.tables.open import open_table
 from tests.conformance.check_source import READS_ROWS, check_source
 from tests.postgres import put_table, server
 from tests.spark import ABOUT_PANDAS, classic_session, connect_session
+from tests.sqlite import put_frame
 
 
 def in_pandas(frame, folder):
@@ -46,6 +47,11 @@ def in_duckdb(frame, folder):
     return open_table(f'duckdb:///{path}?table=the "table"')
 
 
+def in_sqlite(frame, folder):
+    path = folder / f"table{len(list(folder.iterdir()))}.db"
+    return open_table(put_frame(path, frame, 'the "table"'))
+
+
 def in_postgres(frame, folder):
     return open_table(put_table(server().database(), frame, 'the "table"'))
 
@@ -67,6 +73,7 @@ PLACES = {
     "csv": in_csv,
     "parquet": in_parquet,
     "duckdb": in_duckdb,
+    "sqlite": in_sqlite,
     "postgres": in_postgres,
     "spark": in_spark,
     "spark connect": in_spark_connect,

@@ -33,6 +33,9 @@ def drafted(*entries: object, dtype: object = None) -> Attribute:
         (["b", "?", "a"], Categorical(["?", "a", "b"])),
         ([True, False], Boolean()),
         ([True, None], Boolean(missing="?")),
+        (["True", "FALSE", "true"], Boolean()),
+        (["True", None], Boolean(missing="?")),
+        (["True", "no"], Categorical(["True", "no"])),
         (["13.0", "7.0", "0.50"], Categorical([7, 13, "0.50"])),
         (["01", "02"], Categorical(["01", "02"])),
         (["2016-04-29T18:38:08Z", "2015-12-03"], Date("2015-01-01", "2016-12-31")),
@@ -136,5 +139,7 @@ def test_an_odd_sample_is_refused_with_the_column(sample: pd.DataFrame) -> None:
 
 
 def test_odd_samples_that_can_be_drafted() -> None:
+    spelled = pd.DataFrame({"x": ["a", "b"], "y": ["True", "False"]})
+    assert draft(spelled).classes == (False, True)
     assert draft(pd.DataFrame({"x": ["a", "b"], "y": ["a", 1]})).classes == (1, "a")
     assert draft(pd.DataFrame({0: ["a", "b"], 1: [0, 1]})).names == ("0",)

@@ -34,6 +34,8 @@ WARNING = (
 
 FEW = 20  # numbers with at most this many distinct values are drafted as categories
 MANY_VALUES = 1000  # text with more distinct values than this looks like an identifier
+#: How files of text spell booleans.
+_TRUTHS = {"false": False, "False": False, "FALSE": False, "true": True, "True": True, "TRUE": True}
 
 
 def draft(sample: Any, target: str | None = None) -> Schema:
@@ -80,7 +82,8 @@ def _draft_attribute(column: Any) -> Attribute:
 
     known = column.dropna()
     missing = "?" if len(known) < len(column) else None
-    if kind_of(column) == "bool" or (len(known) and all(type(entry) is bool for entry in known)):
+    truths = [_TRUTHS.get(entry, entry) if isinstance(entry, str) else entry for entry in known]
+    if kind_of(column) == "bool" or (known.size and all(type(entry) is bool for entry in truths)):
         return Boolean(missing=missing)
     if (years := _years_of(known)) is not None:
         # whole years: no bound is somebody's date
@@ -116,11 +119,13 @@ def _years_of(known: Any) -> tuple[int, int] | None:
 def _sorted_values(column: Any) -> list[Any]:
     """Return the distinct values in the order of their kind and size.
 
-    A file of text spells numbers: they are listed as numbers, as other sources have them.
+    A file of text spells numbers and booleans: they are listed as such, as other sources have them.
     """
     plain = [
         value.item() if hasattr(value, "item") else value for value in column.dropna().unique()
     ]
+    if plain and all(isinstance(value, str) and value in _TRUTHS for value in plain):
+        plain = [_TRUTHS[value] for value in plain]
     spelled = {text: spelled_number(text) for text in plain if isinstance(text, str)}
     if all(number is not None or text == "?" for text, number in spelled.items()):
         # with decimals that it could do without, the text itself must be listed, too

@@ -5,6 +5,7 @@
 - :mod:`~privet.tables.base`: what every table and every source of counts can do
 - :mod:`~privet.tables.memory`: data frames
 - :mod:`~privet.tables.duckdb`: CSV and Parquet files and DuckDB databases
+- :mod:`~privet.tables.sqlite`: SQLite files
 - :mod:`~privet.tables.postgres`, :mod:`~privet.tables.spark`: count where the rows are
 - :mod:`~privet.tables.csv_lines`: read CSV files so that no line changes how another is read
 - :mod:`~privet.tables.dialect`, :mod:`~privet.tables.grouping`: encode and count in SQL

@@ -113,7 +113,7 @@ def equivalence_classes(
     if not isinstance(table, DuckDBTable | PostgresTable):
         raise ParameterError(
             "a table to group must be a CSV or Parquet file, or in DuckDB or PostgreSQL; got the "
-            f"{table.name!r}"
+            f"{table.name!r}. Export it to such a file first"
         )
     _check_columns(table.name, list(table.columns), quasi, sensitive)
     kind = (duckdb_kind_of if isinstance(table, DuckDBTable) else kind_on_server)(

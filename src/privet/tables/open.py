@@ -25,7 +25,8 @@ def open_table(table: object, y: object = None) -> Table:
     table
         A data frame of pandas, Polars, Arrow or Spark (which is counted by its cluster), or where
         the rows are: ``"people.csv"``, ``"people.parquet"``,
-        ``"duckdb:///people.db?table=people"`` (relative path; four slashes for an absolute one) or
+        ``"duckdb:///people.db?table=people"`` or ``"sqlite:///people.db?table=people"`` (relative
+        path; four slashes for an absolute one), or
         ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters
         are libpq's). ``privet sources`` lists all sources, also those that other packages add.
     y

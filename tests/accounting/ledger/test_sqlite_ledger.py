@@ -165,8 +165,10 @@ def test_what_is_no_ledger_is_refused_and_left_as_it_is(tmp_path):
     connection = sqlite3.connect(other)
     connection.execute("CREATE TABLE theirs (x)")
     connection.close()
+    before = other.read_bytes()
     with pytest.raises(LedgerError, match="not a Privet ledger"):
         SQLiteLedger(other)
+    assert other.read_bytes() == before
     with pytest.raises(LedgerError):
         SQLiteLedger(tmp_path / "no such folder" / "ledger.sqlite")
 

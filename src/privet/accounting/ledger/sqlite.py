@@ -89,10 +89,6 @@ class SQLiteLedger:
         self._connections = SQLiteConnections()
         with self._connected() as connection:
             try:
-                tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-                identity = connection.execute("PRAGMA application_id").fetchone()[0]
-                if tables and identity != _APPLICATION_ID:
-                    raise LedgerError(f"{self.path} is an SQLite file, but not a Privet ledger")
                 with self._transaction():
                     self._make(connection)
                 self.identity = _read_sqlite_identity(connection)
@@ -576,6 +572,8 @@ class SQLiteLedger:
             uri=True,
             check_same_thread=False,
         )
+        if self._file is None:
+            self._check_kind(connection)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         # another file may get the number of one that was removed
@@ -584,6 +582,14 @@ class SQLiteLedger:
             raise LedgerError(f"ledger {self.path} was replaced while in use; nothing is charged")
         self._file = self._file or self._found()
         return connection
+
+    def _check_kind(self, connection: sqlite3.Connection) -> None:
+        """Raise for a database that is no ledger, before anything is written to it."""
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        identity = connection.execute("PRAGMA application_id").fetchone()[0]
+        if tables and identity != _APPLICATION_ID:
+            connection.close()
+            raise LedgerError(f"{self.path} is an SQLite file, but not a Privet ledger")
 
     def _found(self) -> int | None:
         """Return which file is at the ledger's place, if any."""

@@ -84,9 +84,10 @@ def moment_of(value: Any) -> np.datetime64:
 
 def parts_of(moments: Moments, part: DatePart) -> Floats:
     """Return one part of each moment; NaN for NaT."""
-    days = moments.astype("datetime64[D]")
-    numbers = _integers_of(moments, days, part)
-    return np.where(np.isnat(moments), np.nan, numbers.astype(np.float64))
+    absent = np.isnat(moments)
+    known = np.where(absent, np.datetime64(0, "us"), moments)  # NumPy warns about NaT
+    numbers = _integers_of(known, known.astype("datetime64[D]"), part)
+    return np.where(absent, np.nan, numbers.astype(np.float64))
 
 
 def _integers_of(moments: Moments, days: Moments, part: DatePart) -> npt.NDArray[np.int64]:

@@ -307,6 +307,17 @@ def plan_readings(table: Relation, schema: Schema) -> tuple[dict[str, Any], str,
     return dialect.parameters, sql, readings
 
 
+def readable_expression(column: str, sql_type: str) -> str:
+    """Return a column as it is handed to those who may see it.
+
+    Timestamps with a time zone come in UTC, whatever the zone of the session is.
+    """
+    value = f"t.{quote_identifier(column)}"
+    if sql_type == _ZONED:
+        value = DuckDBDialect().read_moment(ColumnSQL(value, sql_type))
+    return f"{value} AS {quote_identifier(column)}"
+
+
 def _duckdb_identity(table: Relation, column: str) -> str:
     """Return SQL for whose row it is; text is compared as it is, whatever its collation."""
     text = duckdb_kind_of(table.columns[column]) == "text"
@@ -328,8 +339,10 @@ def connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     try:
-        connection = (
-            duckdb.connect() if database is None else duckdb.connect(database, read_only=True)
+        # nothing is fetched from the internet, whatever a file holds
+        config = {"autoinstall_known_extensions": False}
+        connection = duckdb.connect(
+            database or ":memory:", read_only=database is not None, config=config
         )
         _bound_memory(connection)
         # Our joins are written in their best order: the rows stream through small tables. Estimates

@@ -43,11 +43,14 @@ from privet.tables.duckdb.codes import (
     fetch_chunks,
     is_identity_type,
     plan_readings,
+    readable_expression,
 )
 from privet.tables.duckdb.snapshot import NOBODY, KeptRows, PeopleRows, keep_rows
 
 if TYPE_CHECKING:
     import duckdb
+
+_SQLITE = b"SQLite format 3\0"  # which DuckDB would open with an extension, and read otherwise
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,9 @@ class DuckDBTable:
     def read_blocks(self, size: int) -> Iterator[Any]:
         vectors = max(1, size // _VECTOR_ROWS)
         with self.cursor() as cursor:
-            execute(cursor, f"SELECT * FROM {self.relation}", self.parameters, self.name)
+            selected = ", ".join(readable_expression(*column) for column in self.columns.items())
+            sql = f"SELECT {selected} FROM {self.relation} AS t"
+            execute(cursor, sql, self.parameters, self.name)
             block = cursor.fetch_df_chunk(vectors)
             yield block
             while len(block) and len(block := cursor.fetch_df_chunk(vectors)):
@@ -178,6 +183,11 @@ def table_of_database(path: Path, name: str) -> DuckDBTable:
 
     Case and schema do not make another table.
     """
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE)) == _SQLITE:
+            raise TableError(
+                f"{path.name} is an SQLite file; write sqlite:///{path.name}?table={name}"
+            )
     with connect(str(path), path.name) as connection:
         rows = connection.execute(
             "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = "

@@ -71,6 +71,14 @@ def _open_duckdb(url: str) -> Table:
     return table_of_database(path, name)
 
 
+def _open_sqlite(url: str) -> Table:
+    from privet.tables.sqlite.table import table_of_file
+
+    name, path = SQLITE.table_named_in(url), SQLITE.file_of(url)
+    assert path is not None
+    return table_of_file(path, name)
+
+
 def _open_postgres(url: str) -> Table:
     from privet.tables.postgres.table import table_of_server
 
@@ -124,6 +132,14 @@ DUCKDB = Source(
     schemes=("duckdb",),
     in_file=True,
 )
+SQLITE = Source(
+    name="sqlite",
+    help="a table in an SQLite file",
+    example="sqlite:///FILE?table=NAME",
+    opener=_open_sqlite,
+    schemes=("sqlite",),
+    in_file=True,
+)
 POSTGRES = Source(
     name="postgres",
     help="a table in PostgreSQL",
@@ -135,4 +151,4 @@ POSTGRES = Source(
 )
 
 #: In the order in which they are listed, and asked whether they take an object.
-BUILT_IN = (CSV, PARQUET, DUCKDB, POSTGRES, MEMORY, SPARK)
+BUILT_IN = (CSV, PARQUET, DUCKDB, SQLITE, POSTGRES, MEMORY, SPARK)
