@@ -34,11 +34,11 @@ COLUMNS: dict[str, tuple[str, list[Any]]] = {
     "seen": (
         "timestamp",
         [
-            datetime(2020, 2, 29, 23, 59, 59),  # noqa: DTZ001
-            datetime(2021, 1, 1),  # noqa: DTZ001
+            datetime(2020, 2, 29, 23, 59, 59),
+            datetime(2021, 1, 1),
             None,
-            datetime(1969, 12, 31, 23, 30),  # noqa: DTZ001
-            datetime(2024, 7, 14, 12, 0, 1, 500_000),  # noqa: DTZ001
+            datetime(1969, 12, 31, 23, 30),
+            datetime(2024, 7, 14, 12, 0, 1, 500_000),
         ],
     ),
     "zoned": (

@@ -166,7 +166,7 @@ def _moment(entry: Any) -> datetime | None:
             return None
     if isinstance(entry, datetime):
         return entry.astimezone(UTC).replace(tzinfo=None) if entry.tzinfo else entry
-    return datetime(entry.year, entry.month, entry.day) if isinstance(entry, date) else None  # noqa: DTZ001
+    return datetime(entry.year, entry.month, entry.day) if isinstance(entry, date) else None
 
 
 def _part(attribute: Date, moment: datetime) -> int:

@@ -340,7 +340,7 @@ def connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
 
     try:
         # nothing is fetched from the internet, whatever a file holds
-        config = {"autoinstall_known_extensions": False}
+        config: dict[str, Any] = {"autoinstall_known_extensions": False}
         connection = duckdb.connect(
             database or ":memory:", read_only=database is not None, config=config
         )
