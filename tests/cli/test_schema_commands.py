@@ -77,7 +77,7 @@ def test_draft_prints_a_schema_that_fits_and_warns_on_stderr(privet: Run, sample
         "weight": Numeric(0, 54),
         "age": Numeric(0, 39, missing="?"),
     }
-    assert (schema.target, schema.classes) == ("label", ("0", "1"))
+    assert (schema.target, schema.classes) == ("label", (0, 1))
     assert WARNING in words(ran.err)
 
 

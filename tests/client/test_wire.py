@@ -349,7 +349,7 @@ def test_choices_of_a_model(data):
 
 @given(st.data(), st.integers(0, 6), st.fractions(0, 1))
 def test_quantiles(data, index, q):
-    answer = Quantile.of(Answer(**terms(data)), index, "n", q, SCHEMA.attributes["n"].cuts)
+    answer = Quantile.of(Answer(**terms(data)), index, "n", q, SCHEMA.attributes["n"])
     told = travelled(answer.to_json())
     assert told["low"] <= answer.middle <= told["high"]
     back = answered(check_query(FindQuantile("n", q), SCHEMA), answer)

@@ -88,7 +88,7 @@ def random_tree(schema: Schema, height: int, seed: int) -> Cells:
             if kind == 0:
                 splits[cell] = Split.multiway(schema, name)
             elif kind == 1:
-                splits[cell] = Split.value(schema, name, int(rng.integers(size)))
+                splits[cell] = Split.value(schema, name, code=int(rng.integers(size)))
             elif kind == 2:
                 splits[cell] = Split.threshold(schema, name, code=int(rng.integers(1, size)))
         cells = cells.refine(splits)

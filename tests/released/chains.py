@@ -213,6 +213,7 @@ NO_RELEASE: dict[str, str] = {
     "predict": "says of rows that the caller brings what the model says; the model is looked at by itself",  # noqa: E501
     "anonymity": "exact, for the owner alone, and says so",
     "epsilon": "reads no row",
+    "sources": "reads no row",
     "audit": "tables that are made up",
     "schema check": "exact, for the owner alone",
     "schema declare": "reads no row",
