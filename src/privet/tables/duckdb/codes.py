@@ -340,9 +340,10 @@ def connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
 
     try:
         # nothing is fetched from the internet, whatever a file holds
-        config = {"autoinstall_known_extensions": False}
         connection = duckdb.connect(
-            database or ":memory:", read_only=database is not None, config=config
+            database or ":memory:",
+            read_only=database is not None,
+            config={"autoinstall_known_extensions": False},
         )
         _bound_memory(connection)
         # Our joins are written in their best order: the rows stream through small tables. Estimates
