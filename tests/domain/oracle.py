@@ -150,7 +150,21 @@ def _number(attribute: Any, entry: Any) -> float | None:
         return None
     except OverflowError:
         number = math.inf if entry > 0 else -math.inf
+    if (
+        isinstance(attribute, Date)
+        and not _PARTS[attribute.part][0] <= number <= _PARTS[attribute.part][1]
+    ):
+        return None  # it stands for something else, such as 20240331
     return None if math.isnan(number) else number
+
+
+_PARTS = {
+    "year": (1, 9999),
+    "month": (1, 12),
+    "weekday": (1, 7),
+    "hour": (0, 23),
+    "age": (-200, 1000),
+}
 
 
 def _moment(entry: Any) -> datetime | None:

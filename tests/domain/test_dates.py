@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from privet.domain import Attribute, Categorical, Date, Numeric, Schema
 from privet.domain.attributes import attribute_from_json
+from privet.domain.cells import Split
 from privet.domain.encode.encoding import DatePart
 from privet.domain.encode.rows import encode, encode_entries, find_problems
 from privet.domain.encode.scalars import ISO_MOMENT, moment_of, parts_of, read_numbers
-from privet.errors import SchemaError, SchemaMismatch
+from privet.domain.labels import find_code
+from privet.errors import QuestionError, SchemaError, SchemaMismatch
 from privet.mechanisms.randomness import SystemBits
 from privet.synthetic.rows import frame_of
 
@@ -230,6 +232,47 @@ def test_numbers_stand_for_the_part_itself() -> None:
         assert encode(schema, table).codes[0].tolist() == [0, 5, 9, 9]
     numbers = pd.DataFrame({"year": [1990.0, np.nan], "class": "no"})
     assert encode(schema, numbers).codes[0].tolist() == [0, 10]
+
+
+@pytest.mark.parametrize("entry", [20240331, "20240331", 1711872000, "inf", "infinity", 13, -1])
+def test_numbers_that_are_no_part_are_missing(entry: object) -> None:
+    """Where 20240331 was clipped to Sunday, a wrong format would pass for a table of Sundays."""
+    for part in ("month", "weekday"):
+        schema = Schema({"x": Date(part=part, missing="?")}, "class", ["no", "yes"])
+        columns = [[entry], [str(entry)]]
+        columns += [] if isinstance(entry, str) else [np.array([entry]), np.array([entry / 1.0])]
+        for column in columns:
+            codes = encode(schema, {"x": column, "class": ["no"]}).codes[0]
+            assert codes.tolist() == [schema.attributes["x"].missing_code]
+    strict = Schema({"x": Date(part="month")}, "class", ["no", "yes"])
+    assert find_problems(strict, {"x": [entry], "class": ["no"]}) == [("x", "not a date")]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "integer", "label"),
+    [
+        (Date(part="month"), 3, "March"),
+        (Date(part="weekday"), 1, "Monday"),
+        (Date(part="hour", bins=6), 3, "0 to 3"),
+        (Numeric(0, 24, bins=12), 4, "[4, 6)"),
+    ],
+)
+def test_an_integer_is_no_code_of_what_is_ordered(attribute, integer, label) -> None:
+    schema = Schema({"x": attribute}, "class", ["no", "yes"])
+    with pytest.raises(QuestionError, match=f"{integer} could be a value or a code of 'x'") as said:
+        find_code(schema, "x", integer)
+    assert f"{integer} is in {label!r}" in str(said.value)
+    assert find_code(schema, "x", label) == attribute.labels.index(label)
+
+
+def test_a_date_is_cut_at_a_date() -> None:
+    schema = Schema({"x": Date("2023-01-01", "2024-12-31", bins=2)}, "class", ["no", "yes"])
+    for at in ("2024-01-01", date(2024, 1, 1), datetime(2024, 1, 1)):
+        assert Split.threshold(schema, "x", at=at).branch == (0, 1)
+    with pytest.raises(QuestionError, match="'x' can be cut at 2024-01-01, got '2024-02-01'"):
+        Split.threshold(schema, "x", at="2024-02-01")
+    weekdays = Schema({"x": Date(part="weekday")}, "class", ["no", "yes"])
+    assert Split.threshold(weekdays, "x", at="Saturday").branch == (0, 0, 0, 0, 0, 1, 1)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,6 @@ SCHEMA = Schema(
         ("owner", np.True_, 0),
         ("share", 1.5, 1),
         ("age", "[5, 10)", 1),
-        ("age", 1, 1),
         ("age", "?", 4),
     ],
 )
@@ -65,7 +64,7 @@ def test_a_value_is_found_by_its_label_or_code(attribute, value, code):
     ],
 )
 def test_an_integer_is_refused_where_values_are_integers(use, value):
-    said = f"{value} could be a value or a code: write '{value}' for the value"
+    said = f"{value} could be a value or a code of 'children': write the label of the value"
     with pytest.raises(QuestionError, match=said):
         use(value)
 
@@ -125,7 +124,7 @@ def test_an_edge_is_found_whatever_its_last_digit():
     [
         ({"at": 7}, "'age' can be cut at 5, 10, 15, got 7"),
         ({"at": 0}, "can be cut at"),
-        ({"at": "5"}, "can be cut at"),
+        ({"at": "five"}, "can be cut at"),
         ({"at": float("nan")}, "can be cut at"),
         ({}, "code must be an integer of at least 0, got None"),
         ({"code": 9}, "threshold must be 1 to 4, got 9"),

@@ -52,7 +52,7 @@ def test_children_are_numbered_without_a_gap(branch: tuple) -> None:
         (Split.value, "a", -1, "'a' has codes 0 to 2, got -1"),
         (Split.value, "one", 0, "'one' has 1 values; a value split needs 2 or more"),
         (Split.threshold, "n", 0, "threshold must be 1 to 3, got 0"),
-        (Split.threshold, "n", 4, "'n' has codes 0 to 3, got 4"),
+        (Split.threshold, "n", 4, "threshold must be 1 to 3, got 4"),
         (Split.threshold, "one", 0, "'one' has 1 values; a threshold"),
         (Split.value, "c", 0, "no attribute 'c'; there are a, one, n"),
         (Split.threshold, "c", 0, "no attribute 'c'"),

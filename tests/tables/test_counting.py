@@ -93,7 +93,7 @@ def any_tree(schema, draw, n_splits, *, partial=False):
         kinds = [Split.multiway(schema, name)]
         if size > 1:
             kinds += [
-                Split.value(schema, name, code),
+                Split.value(schema, name, code=code),
                 Split.threshold(schema, name, code=max(code, 1)),
             ]
         cells = cells.refine({int(draw.integers(len(cells))): kinds[draw.integers(len(kinds))]})
@@ -295,7 +295,7 @@ def test_trees_of_many_leaves_and_few_steps_are_walked(monkeypatch):
     trees = [
         tree,
         Cells.everything(schema).refine({0: Split.multiway(schema, "a1")}),
-        tree.refine({0: Split.value(schema, "a1", 2)}),
+        tree.refine({0: Split.value(schema, "a1", code=2)}),
     ]
     assert ways_of(Question.forest(trees)) == ["Leaves", "Rows", "Leaves"]
     check(Question.forest(trees), *some_rows(schema, 1000))
@@ -321,8 +321,8 @@ def test_nodes_that_nothing_leads_to():
     """
     schema = schema_of([3, 2])
     lonely = Cells(schema, [0, -1, -1, -1], [0, 0, 0, 0], [1, 2, 2], [-1, 0, 1, 2], 3)
-    twice = Cells.everything(schema).refine({0: Split.value(schema, "a0", 1)})
-    twice = twice.refine({0: Split.value(schema, "a0", 1), 1: Split.multiway(schema, "a0")})
+    twice = Cells.everything(schema).refine({0: Split.value(schema, "a0", code=1)})
+    twice = twice.refine({0: Split.value(schema, "a0", code=1), 1: Split.multiway(schema, "a0")})
     rootless = Cells(schema, [-1, -1], [0, 0], [], [1, 0], 2)
     check(Question.forest([lonely, twice, rootless]), *some_rows(schema, 300))
 

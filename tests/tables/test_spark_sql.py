@@ -190,7 +190,7 @@ def test_a_scalar_is_read_once_however_often_it_is_looked_at():
     assert list(dialect.scalars) == ["x_y"]
     assert dialect.scalars["x_y"].count("m_v0") > 2
     assert "v0" not in dialect.scalars["x_y"].replace("m_v0", "").replace("s_v0", "")
-    assert list(dialect.readings) == ["m_v0", "s_v0"]
+    assert list(dialect.readings) == ["s_v0", "m_v0"]
 
 
 def test_parts_of_one_column_share_its_moment():

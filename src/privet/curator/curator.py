@@ -88,6 +88,15 @@ class Curator(Accounting, AnyCurator):
         strict: bool = False,
         bits: Bits | None = None,
     ) -> None:
+        if type(schema) is not Schema:
+            raise ParameterError(
+                f"Curator: schema must be a Schema, got {type(schema).__name__}; read a file with "
+                "privet.Schema.read(path)"
+            )
+        if budget is not None and not isinstance(budget, Budget):
+            raise ParameterError(
+                f"Curator: budget must be a Budget such as privet.Budget(1), got {budget!r}"
+            )
         opened: Table = open_table(table)
         opened.check_structure(schema)
         if strict:

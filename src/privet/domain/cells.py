@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -272,7 +273,7 @@ class Split:
         attribute: str,
         value: object = None,
         *,
-        at: float | None = None,
+        at: float | str | date | None = None,
         code: int | None = None,
     ) -> Split:
         """Return the split of values from one on (child 1) against those before it (child 0).
@@ -286,8 +287,8 @@ class Split:
         value : str
             The first value of child 1, by label. An integer is a code, as in 0.1; it is refused
             where the attribute has integers as values or edges that could be meant.
-        at : float, optional
-            For a numeric attribute, the edge to cut at, instead.
+        at : float, str or date, optional
+            For a number or a date, the edge to cut at, instead.
         code : int, optional
             The first value of child 1 by its code, instead.
 
@@ -303,7 +304,9 @@ class Split:
             first = find_edge(schema, attribute, at)
         elif code is None and value is not None:
             refuse_edge(schema, attribute, value)
-            first = find_code(schema, attribute, value)
+            # of what has an order, an integer that is no edge is a code, as in 0.1
+            ordered = attribute_named(schema, attribute).ordered
+            first = (read_codes if ordered else find_codes)(schema, attribute, [value])[0]
         else:
             first = check_integer("code", code, 0, error=QuestionError)
         if first not in range(1, size):

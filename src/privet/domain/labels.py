@@ -1,9 +1,9 @@
 """Find the codes of values by their labels: what people write, for what trees and tables hold.
 
 People write a label: the text of a value, as the schema lists it. In 0.1, an integer was a code,
-which is the position of a value in the domain. It still is, unless the attribute has integers as
-values: then ``1`` could mean the value 1 or the code 1, and is refused. ``"1"`` is always the
-value, and ``code=1`` always the code.
+which is the position of a value in the domain. It still is, unless it could also be a value: the
+attribute lists integers, or is a number or a date. Then it is refused. A label is always a value,
+and ``code=1`` always a code.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
@@ -92,15 +91,15 @@ def find_edge(schema: Schema, attribute: str, edge: object) -> int:
     cuts = _inner_cuts(attribute_named(schema, attribute))
     if not cuts:
         raise QuestionError(
-            f"{attribute!r} has no bins to cut between: at= is for numeric attributes of two or "
-            "more bins; name the first value of the upper part instead"
+            f"{attribute!r} has no bins to cut between: at= is for numbers and dates in bins; "
+            "name the first value of the upper part instead"
         )
-    if _is_number(edge):
-        number = float(edge)  # type: ignore[arg-type]
-        for code, cut in cuts.items():
-            if math.isclose(cut, number, rel_tol=1e-9):
-                return code
-    edges = [f"{cut:.6g}" for cut in cuts.values()]
+    domain = attribute_named(schema, attribute)
+    number = domain.read_number(edge)
+    for code, cut in cuts.items():
+        if math.isclose(cut, number, rel_tol=1e-9):
+            return code
+    edges = [domain.label_edge(code) for code in cuts]
     raise QuestionError(
         f"{attribute!r} can be cut at {_list_some(edges)}, got {show(edge)}; choose an edge of "
         "its bins, or other bins in the schema"
@@ -122,7 +121,9 @@ def _codes_in(domain: Attribute, name: str, values: Iterable[object]) -> Codes:
     for code, label in enumerate(domain.labels):
         # Bins that are too fine for six digits have the same label.
         code_of[label] = _SEVERAL if label in code_of else code
-    confusable = any(_is_whole(label) and int(label) != code for label, code in code_of.items())
+    confusable = domain.ordered or any(
+        _is_whole(label) and int(label) != code for label, code in code_of.items()
+    )
     return Codes(_code_in(domain, name, value, code_of, confusable) for value in values)
 
 
@@ -132,9 +133,10 @@ def _code_in(
     if _is_integer(value):
         code = int(value)  # type: ignore[call-overload]
         if confusable:
+            advice = _advise(domain, str(code))
             raise QuestionError(
-                f"{name!r} has integers as values, so {code} could be a value or a code: write "
-                f"'{code}' for the value; it has the values {_list_labels(domain)}"
+                f"{code} could be a value or a code of {name!r}: write the label of the value; it "
+                f"has the values {_list_labels(domain)}" + (f"; {advice}" if advice else "")
             )
         if not 0 <= code < domain.size:
             raise QuestionError(
@@ -160,11 +162,7 @@ def _code_in(
 
 def _advise(domain: Attribute, text: str) -> str:
     """Return which value may be meant: one that is spelled alike, or the bin of a number."""
-    cuts: Any = getattr(domain, "cuts", ())
-    try:
-        number = float(text)
-    except ValueError:
-        return suggest(text, domain.labels)
+    number, cuts = domain.read_number(text), domain.cuts
     for code, (low, high) in enumerate(pairwise(cuts)):
         if low <= number < high or (number == high == cuts[-1]):
             return f"{text} is in {domain.labels[code]!r}"
@@ -173,8 +171,7 @@ def _advise(domain: Attribute, text: str) -> str:
 
 def _inner_cuts(domain: Attribute) -> dict[int, float]:
     """Return the edge at which each bin but the first begins, by code."""
-    cuts: Any = getattr(domain, "cuts", ())
-    return dict(enumerate(cuts[1:-1], start=1))
+    return dict(enumerate(domain.cuts[1:-1], start=1))
 
 
 def _list_labels(domain: Attribute) -> str:

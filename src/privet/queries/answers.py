@@ -283,7 +283,7 @@ class Quantile(ChosenIndex):
 
     def _facts(self) -> dict[str, Any]:
         edges = {"low": self.low, "high": self.high, "middle": self.middle}
-        return {"attribute": self.attribute, "q": self.q, **edges}
+        return {"attribute": self.attribute, "q": self.q, "bin": self.label, **edges}
 
     def to_json(self) -> Json:
         edges = {"low": self.low, "high": self.high}

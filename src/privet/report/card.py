@@ -349,7 +349,7 @@ def _not_protected_blocks(model: Model) -> list[CardBlock]:
 
 def _needed_blocks(schema: Schema) -> list[CardBlock]:
     rows = tuple(
-        (name, *attribute.describe(limit=MAX_LISTED))
+        (_name_with_column(name, attribute.column), *attribute.describe(limit=MAX_LISTED))
         for name, attribute in schema.attributes.items()
     )
     text = (
@@ -362,6 +362,10 @@ def _needed_blocks(schema: Schema) -> list[CardBlock]:
         Paragraph(text),
         Grid(("attribute", "kind", "values or bounds"), rows),
     ]
+
+
+def _name_with_column(name: str, column: str | None) -> str:
+    return name if column in (None, name) else f"{name} (read from {column})"
 
 
 def _noise_blocks(model: Model) -> list[CardBlock]:

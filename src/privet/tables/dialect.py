@@ -129,10 +129,15 @@ class Dialect(ABC):
         return self.read_number(column) if scalar == "number" else column.sql
 
     def _read_part(self, column: ColumnSQL, part: DatePart) -> str:
-        number = self.part_of(self.read_moment(column), part)
-        if part.takes_numbers and self._kind(column) == "text":
-            return f"coalesce({number}, {self.read_number(column)})"
-        return number
+        kind, number = self._kind(column), "NULL"
+        if part.range is not None and kind != "date":
+            low, high = part.range
+            read = self.read_number(column)
+            number = f"CASE WHEN {read} BETWEEN {low} AND {high} THEN {read} END"
+        if kind in ("integer", "number"):
+            return number
+        moment = self.part_of(self.read_moment(column), part)
+        return moment if number == "NULL" else f"coalesce({moment}, {number})"
 
     def part_of(self, moment: str, part: DatePart) -> str:
         """Return one part of a moment, as :func:`privet.domain.encode.scalars.parts_of` does."""
@@ -171,11 +176,17 @@ class Dialect(ABC):
         """Return the code of a number that is read from a column."""
         null = ""
         if encoding.missing != encoding.unreadable:
-            null = f"WHEN {column.sql} IS NULL THEN {encoding.missing} "
+            null = f"WHEN {self.is_missing(column)} THEN {encoding.missing} "
         return (
             f"CASE {null}WHEN {value} IS NULL OR {self.is_nan(value)} THEN {encoding.unreadable} "
             f"ELSE {self.find_range(value, encoding, name)} END"
         )
+
+    def is_missing(self, column: ColumnSQL) -> str:
+        """Return whether an entry is missing: null, or NaN in a column of numbers."""
+        if self._kind(column) != "number":
+            return f"{column.sql} IS NULL"
+        return f"{column.sql} IS NULL OR {self.is_nan(self.read_number(column))}"
 
     def with_clause(self) -> str:
         """Return the WITH clause of the statement, or nothing."""

@@ -120,6 +120,14 @@ class Attribute(ABC):
         """The smallest type that holds every code, the unknown one included."""
         return smallest_unsigned(self.size)
 
+    def read_number(self, value: object) -> float:  # noqa: ARG002
+        """Return where a value lies on the line that an ordered attribute cuts; NaN for none."""
+        return math.nan
+
+    def label_edge(self, code: int) -> str:
+        """Return the text of the edge at which a bin of an ordered attribute begins."""
+        return f"{self.cuts[code]:.6g}"
+
     # -- encoding ----------------------------------------------------------------------------------
 
     @abstractmethod

@@ -16,7 +16,7 @@ from privet.domain.attributes.base import (
     What,
     is_writable_text,
 )
-from privet.domain.encode.encoding import Encoding, Scalar, ValueKind
+from privet.domain.encode.encoding import DatePart, Encoding, Scalar, ValueKind
 from privet.domain.encode.scalars import read_numbers
 from privet.domain.encode.steps import Steps
 from privet.errors import SchemaError
@@ -64,6 +64,11 @@ class Binned(Attribute):
     def missing_code(self) -> int:
         return self.bins if self.missing is not None else self.unknown_code
 
+    def read_number(self, value: object) -> float:
+        reads = self.reads("text")
+        assert reads is not None
+        return float(read_numbers(reads, [value])[0])
+
     # -- encoding ----------------------------------------------------------------------------------
 
     def encoding(self, kind: ValueKind) -> Encoding | None:
@@ -88,7 +93,7 @@ class Binned(Attribute):
         outside = 0 if self.on_unknown is not None else PROBLEMS.index("out of range")
         null = 0 if declared or self.on_unknown == "drop" else PROBLEMS.index("null")
         unreadable = 0 if declared else PROBLEMS.index(self.unreadable)
-        unreadable = unreadable if kind == "text" else null
+        unreadable = unreadable if kind == "text" or isinstance(reads, DatePart) else null
         steps = Steps(
             np.array([self.low, math.nextafter(self.high, math.inf)]),
             np.array([outside, 0, outside], dtype=np.uint8),

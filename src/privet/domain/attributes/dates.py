@@ -22,15 +22,13 @@ from privet.domain.attributes.base import (
     text_of,
 )
 from privet.domain.attributes.binned import Binned, check_missing_label
-from privet.domain.encode.encoding import DatePart, PartName, Scalar, ValueKind
+from privet.domain.encode.encoding import PART_RANGES, DatePart, PartName, Scalar, ValueKind
 from privet.domain.encode.scalars import read_numbers
 from privet.errors import SchemaError
 
 _EPOCH = date(1970, 1, 1)
 #: Bounds of the parts that have the same ones in every table.
-_NATURAL: dict[PartName, tuple[int, int]] = {"month": (1, 12), "weekday": (1, 7), "hour": (0, 23)}
-#: Bounds may not lie outside of these.
-_WIDEST: dict[PartName, tuple[int, int]] = {**_NATURAL, "year": (1, 9999), "age": (-200, 1000)}
+_NATURAL = {part: PART_RANGES[part] for part in ("month", "weekday", "hour")}
 #: Up to this many values, each is a bin of its own unless ``bins`` says otherwise.
 _FEW = 31
 _NAMES: dict[PartName, Sequence[str]] = {
@@ -155,7 +153,7 @@ class Date(Binned):
         part = DatePart(self.part, self.at)
         if kind in ("text", "date"):
             return part
-        return "number" if part.takes_numbers and kind in ("integer", "number") else None
+        return part if part.range is not None and kind in ("integer", "number") else None
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -191,7 +189,15 @@ class Date(Binned):
         """Write a number as an entry that is read as this number again."""
         return _date_text(number) if self.part == "date" else number
 
+    def read_number(self, value: object) -> float:
+        if isinstance(value, str) and value in _NAMES.get(self.part, ()):
+            return float(list(_NAMES[self.part]).index(value))
+        return super().read_number(value)
+
     # -- words -------------------------------------------------------------------------------------
+
+    def label_edge(self, code: int) -> str:
+        return self._name(self._firsts[code])
 
     def label_bins(self) -> Iterator[str]:
         for first, last in zip(*self._ends(), strict=True):
@@ -263,9 +269,14 @@ def _check_bounds(part: PartName, low: object, high: object) -> tuple[int, int]:
         low, high = natural[0] if low is None else low, natural[1] if high is None else high
         if low is None or high is None:
             raise SchemaError(
-                f"Date: part={part!r} needs public bounds, such as Date(1990, 2024, part={part!r})"
+                f"Date: part={part!r} needs public bounds, such as "
+                + (
+                    "Date(0, 99, part='age', at='2024-12-31')"
+                    if part == "age"
+                    else "Date(1990, 2024, part='year')"
+                )
             )
-        least, most = _WIDEST[part]
+        least, most = PART_RANGES[part]
         whose: Any = {"owner": "Date", "error": SchemaError}
         first = check_integer("low", low, least, most, **whose)
         last = check_integer("high", high, least, most, **whose)

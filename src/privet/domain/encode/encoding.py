@@ -26,21 +26,31 @@ ValueKind = Literal["text", "integer", "number", "bool", "date"]
 PartName = Literal["date", "year", "month", "weekday", "hour", "age"]
 
 
+#: Numbers that can stand for a part itself. Others are something else, such as 20240331.
+PART_RANGES: dict[PartName, tuple[int, int]] = {
+    "year": (1, 9999),
+    "month": (1, 12),
+    "weekday": (1, 7),
+    "hour": (0, 23),
+    "age": (-200, 1000),
+}
+
+
 @dataclass(frozen=True)
 class DatePart:
     """One part of a date or timestamp, as an integer; ``at`` is the date for an age.
 
     Timestamps with a time zone are read in UTC. Text must be ISO 8601. What is no date, but a
-    number, is taken as the part itself (a year, an age), except for ``date``.
+    number in ``range``, is taken as the part itself (a year, an age), except for ``date``.
     """
 
     part: PartName
     at: date | None = None
 
     @property
-    def takes_numbers(self) -> bool:
-        """Whether a number can stand for the part itself."""
-        return self.part != "date"
+    def range(self) -> tuple[int, int] | None:
+        """The numbers that stand for the part itself; None where there are none."""
+        return PART_RANGES.get(self.part)
 
 
 #: What is read from an entry before its code is looked up.

@@ -21,7 +21,7 @@ from privet.domain.attributes.base import PROBLEMS, What
 from privet.domain.encode import steps
 from privet.domain.encode.columns import Column, Columns, kind_of
 from privet.domain.encode.encoding import DatePart, Encodings
-from privet.domain.encode.scalars import parts_of
+from privet.domain.encode.scalars import numbers_as_parts, parts_of
 from privet.domain.encode.steps import for_each_block, take
 from privet.domain.encode.values import (
     codes_of_plain,
@@ -219,6 +219,10 @@ class ColumnCodes:
             take(self._found, self._find(low, high), out)
         elif (numbers := self._column.numbers(low, high)) is not None:
             values, nulls = numbers
+            if isinstance(encoding.reads, DatePart):
+                if values.dtype.kind == "f":
+                    nulls = np.isnan(values) if nulls is None else nulls | np.isnan(values)
+                values = numbers_as_parts(values, encoding.reads)
             encoding.steps(values.dtype).write(values, out)
             if nulls is not None:
                 out[nulls] = encoding.missing

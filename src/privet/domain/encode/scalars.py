@@ -116,7 +116,13 @@ def read_numbers(scalar: Scalar, values: Sequence[Any]) -> Floats:
         return np.array([number_of(value) for value in values], dtype=np.float64)
     moments = np.array([moment_of(value) for value in values], dtype="datetime64[us]")
     parts = parts_of(moments, scalar)
-    if not scalar.takes_numbers:
-        return parts
     numbers = np.array([number_of(value) for value in values], dtype=np.float64)
-    return np.where(np.isnat(moments), numbers, parts)
+    return np.where(np.isnat(moments), numbers_as_parts(numbers, scalar), parts)
+
+
+def numbers_as_parts(numbers: npt.NDArray[Any], part: DatePart) -> Floats:
+    """Return numbers that stand for a part itself; NaN for others."""
+    if part.range is None:
+        return np.full(len(numbers), np.nan)
+    low, high = part.range
+    return np.where((numbers >= low) & (numbers <= high), numbers, np.nan).astype(np.float64)

@@ -111,8 +111,9 @@ def identity_of(entry: Any) -> tuple[str, Any] | None:
 _ADVICE: dict[What, str] = {
     "absent": "is not in the table; add it, or take it out of the schema",
     "dtype": (
-        "has a type that cannot be matched with the schema; store it as text, numbers or truth "
-        "values, and declare a column of dates as Date"
+        "has a type that cannot be matched with the schema. Categorical, Numeric and Boolean read "
+        "text, numbers and booleans; Date reads dates, timestamps and ISO 8601 text. Declare or "
+        "store the column otherwise"
     ),
     "identity": (
         "says whose row it is, but holds fractions, in which large identifiers are not exact; "

@@ -69,7 +69,8 @@ _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 _INTEGERS |= {f"U{name}" for name in _INTEGERS} - {"UHUGEINT"}
 _NUMBERS = {"FLOAT", "DOUBLE", "DECIMAL", "UHUGEINT"}
 _MOMENTS = {"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
-_ZONED = "TIMESTAMP WITH TIME ZONE"
+_HOUR = 3600 * 10**9  # nanoseconds
+_ZONED = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
 _FIELDS = {
     "date": "date_diff('day', DATE '1970-01-01', CAST({} AS DATE))",
     "year": "year({})",
@@ -98,7 +99,7 @@ class DuckDBDialect(Dialect):
             return "text"
         if family == "BOOLEAN":
             return "bool"
-        if family in _MOMENTS or sql_type == _ZONED:
+        if family in _MOMENTS or sql_type in _ZONED:
             return "date"
         return "integer" if family in _INTEGERS else "number" if family in _NUMBERS else None
 
@@ -129,8 +130,13 @@ class DuckDBDialect(Dialect):
     def read_moment(self, column: ColumnSQL) -> str:
         if self.kind_of(column.type) == "text":
             return self._moment_of_text(f"CAST({column.sql} AS VARCHAR)")
+        if column.type.endswith("_NS"):
+            # DuckDB alone would round moments before 1970 up; no part of a date is finer than hours
+            since = f"epoch_ns({column.sql})"
+            begun = f"{since} - ({since} % {_HOUR} + {_HOUR}) % {_HOUR}"
+            return f"make_timestamp(({begun}) // 1000)"
         moment = f"CAST({column.sql} AS TIMESTAMP)"
-        if column.type == _ZONED:  # the clock of UTC, whatever the session's time zone is
+        if column.type in _ZONED:  # the clock of UTC, whatever the session's time zone is
             moment = f"make_timestamp(epoch_us({column.sql}))"
         return f"CASE WHEN isfinite({column.sql}) THEN {moment} END"
 
@@ -313,7 +319,9 @@ def readable_expression(column: str, sql_type: str) -> str:
     Timestamps with a time zone come in UTC, whatever the zone of the session is.
     """
     value = f"t.{quote_identifier(column)}"
-    if sql_type == _ZONED:
+    if sql_type == "TIMESTAMPTZ_NS":
+        value = f"make_timestamp_ns(epoch_ns({value}))"
+    elif sql_type in _ZONED:
         value = DuckDBDialect().read_moment(ColumnSQL(value, sql_type))
     return f"{value} AS {quote_identifier(column)}"
 

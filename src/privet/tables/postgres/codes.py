@@ -126,7 +126,7 @@ class PostgresDialect(Dialect):
         found = f"coalesce({self.find_range(known, encoding, name)}, {encoding.unreadable})"
         if encoding.missing == encoding.unreadable:
             return found
-        return f"CASE WHEN {column.sql} IS NULL THEN {encoding.missing} ELSE {found} END"
+        return f"CASE WHEN {self.is_missing(column)} THEN {encoding.missing} ELSE {found} END"
 
 
 def _list_number_steps(encoding: Encoding) -> tuple[list[Any], list[int]]:
