@@ -251,7 +251,7 @@ class TestChoose:
             [Split.multiway(SCHEMA, "parents")],
             [Split.multiway(SCHEMA, "social"), Split.multiway(SCHEMA, "form")],
         ]
-        lists.append([Split.value(SCHEMA, "finance", 0)])
+        lists.append([Split.value(SCHEMA, "finance", code=0)])
         curator = make()
         choice = curator.choose(cells, lists, "max", "1/2")
         assert all(split in allowed for split, allowed in zip(choice.splits, lists, strict=True))

@@ -465,11 +465,11 @@ def test_every_word_of_a_question_is_in_its_digest():
         (Gradients(cells), 1, None),
         (Gradients(cells, [one]), 1, None),
         (Gradients(cells, [two]), 1, None),
-        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 0)]), 1, None),
-        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 1)]), 1, None),
-        (ChooseSplits(cells, [[Split.value(SCHEMA, "b", 1)]] * 3), 1, None),
-        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 1)], "max"), 1, None),
-        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 1)], "gini", "exponential"), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", code=0)]), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", code=1)]), 1, None),
+        (ChooseSplits(cells, [[Split.value(SCHEMA, "b", code=1)]] * 3), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", code=1)], "max"), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", code=1)], "gini", "exponential"), 1, None),
         (ChoosePartition(cells, [zeros]), 1, None),
         (ChoosePartition(cells, [zeros + 1]), 1, None),
         (ChoosePartition(cells, [zeros], [1]), 1, None),
@@ -496,7 +496,7 @@ def digest(query, epsilon=None, rho=None):
 def test_a_fit_that_0_1_began_goes_on():
     """Its queries are recognised by the digests that 0.1 wrote into the ledger."""
     cells = ROOT.refine({0: Split.multiway(SCHEMA, "a")})
-    offered = [Split.value(SCHEMA, "b", 0), Split.value(SCHEMA, "b", 1)]
+    offered = [Split.value(SCHEMA, "b", code=0), Split.value(SCHEMA, "b", code=1)]
     each = [[offered[0]], [offered[1]], [offered[1]]]
     tree = Tree(cells, np.arange(8).reshape(4, 2) / 4)
     written = {

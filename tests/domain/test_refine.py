@@ -54,7 +54,7 @@ def test_refining_keeps_what_no_cell_covers(cells: Cells, data: st.DataObject) -
 
 def test_cells_are_numbered_by_parent_and_child() -> None:
     halves = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "b")})
-    cells = halves.refine({0: Split.value(SCHEMA, "a", 1)})
+    cells = halves.refine({0: Split.value(SCHEMA, "a", code=1)})
     assert list(cells) == [
         Cell((Condition("b", (0,)), Condition("a", (0, 2)))),
         Cell((Condition("b", (0,)), Condition("a", (1,)))),

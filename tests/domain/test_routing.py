@@ -73,7 +73,9 @@ SCHEMA = Schema(
 
 def uneven() -> Cells:
     cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a1")})
-    return cells.refine({1: Split.value(SCHEMA, "a0", 2)}).refine({2: Split.multiway(SCHEMA, "a2")})
+    return cells.refine({1: Split.value(SCHEMA, "a0", code=2)}).refine(
+        {2: Split.multiway(SCHEMA, "a2")}
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,11 @@ EPSILON = F(1)
 SCHEMA = Schema(
     {"a": Categorical(["x", "y"]), "b": Categorical(["u", "v", "w"])}, "class", ["n", "p"], n_rows=3
 )
-SPLITS = [Split.multiway(SCHEMA, "a"), Split.multiway(SCHEMA, "b"), Split.value(SCHEMA, "b", 1)]
+SPLITS = [
+    Split.multiway(SCHEMA, "a"),
+    Split.multiway(SCHEMA, "b"),
+    Split.value(SCHEMA, "b", code=1),
+]
 EVERYONE = Cells.everything(SCHEMA)
 
 

@@ -213,7 +213,7 @@ def test_more_attributes_than_were_reported_together_are_refused_with_the_reason
 
 
 def test_boxes_of_cells_and_nodes():
-    twice = BY_A.refine({0: Split.value(SCHEMA, "a", 0)})  # asks again what is known
+    twice = BY_A.refine({0: Split.value(SCHEMA, "a", code=0)})  # asks again what is known
     boxes = boxes_of_cells(twice)
     assert [len(cell) for cell in boxes] == [0, 1, 1, 1]  # nobody is in the first
     assert boxes[1][0][0].tolist() == [True, False, False]

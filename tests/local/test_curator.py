@@ -92,7 +92,7 @@ def test_a_split_that_matters_is_chosen_and_noise_is_not(spread, together):
 
 def test_what_records_cannot_tell_about_is_passed_over():
     curator = curator_of(20, "sample", 1)
-    cells = EVERYTHING.refine({0: Split.value(SCHEMA, "a", 0)})
+    cells = EVERYTHING.refine({0: Split.value(SCHEMA, "a", code=0)})
     choice = curator.choose(
         cells, [[Split.multiway(SCHEMA, "b")], [Split.multiway(SCHEMA, "b")]], "gini"
     )

@@ -38,7 +38,7 @@ def drawn_tree(
                 splits[cell] = (
                     Split.multiway(schema, name)
                     if multiway
-                    else Split.value(schema, name, int(rng.integers(size)))
+                    else Split.value(schema, name, code=int(rng.integers(size)))
                 )
         cells = cells.refine(splits)
     labels = rng.integers(0, schema.n_classes, len(cells.attribute))
@@ -60,7 +60,7 @@ def small_drawn() -> Tree:
     """
     cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "form")})
     cells = cells.refine(
-        {0: Split.value(SCHEMA, "colour", 2), 2: Split.threshold(SCHEMA, "age", code=2)}
+        {0: Split.value(SCHEMA, "colour", code=2), 2: Split.threshold(SCHEMA, "age", code=2)}
     )
     # root; complete, incomplete, foster; not blue, blue; below 40, from 40
     return labelled(cells, [0, 0, 1, 0, 2, 0, 1, 1])

@@ -60,7 +60,7 @@ def test_inner_labels_do_not_count_and_a_tree_that_agrees_is_one_leaf():
 
 def test_what_is_ruled_out_is_gone():
     schema = Schema({"a": Categorical(["u", "v", "w"])}, "class", ["n", "p"])
-    cells = Cells.everything(schema).refine({0: Split.value(schema, "a", 0)})  # v or w, and u
+    cells = Cells.everything(schema).refine({0: Split.value(schema, "a", code=0)})  # v or w, and u
     cells = cells.refine({0: Split.multiway(schema, "a")})
     leaves = {
         codes: child

@@ -136,7 +136,7 @@ def test_settings_become_plain_json(tmp_path):
 
 
 def test_nodes_that_nothing_reaches_are_not_written(tmp_path):
-    cells = Cells.everything(SCHEMA).refine({0: Split.value(SCHEMA, "form", 1)})
+    cells = Cells.everything(SCHEMA).refine({0: Split.value(SCHEMA, "form", code=1)})
     # Node 1 tests again what node 0 tested; 3 and 4 hang in the air, and 5 hangs on them.
     loose = Cells(
         SCHEMA,

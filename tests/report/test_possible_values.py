@@ -15,8 +15,8 @@ SCHEMA = Schema({"a": Categorical(["u", "v", "w"])}, "class", ["n", "p"])
 def test_values_that_were_ruled_out_are_not_shown():
     cells = (
         Cells.everything(SCHEMA)
-        .refine({0: Split.value(SCHEMA, "a", 2)})
-        .refine({0: Split.value(SCHEMA, "a", 1)})
+        .refine({0: Split.value(SCHEMA, "a", code=2)})
+        .refine({0: Split.value(SCHEMA, "a", code=1)})
     )
     tree = Tree.from_leaves(cells, np.ones((3, 2)))
     inner = next(child for child, codes in tree.children(0) if codes == (0, 1))

@@ -92,5 +92,5 @@ def test_splits_keep_nothing_behind():
 
     assert not [name for name, value in vars(space).items() if hasattr(value, "cache_info")]
     schema = Schema({"a": Categorical(["x", "y", "z"])}, "y", ["0", "1"])
-    split = Split.value(schema, "a", 1)
+    split = Split.value(schema, "a", code=1)
     assert split.masks == [0b101, 0b010]

@@ -40,7 +40,7 @@ TYPES = {
 def level() -> Question:
     cells = (
         Cells.everything(SCHEMA)
-        .refine({0: Split.value(SCHEMA, "form", 1)})
+        .refine({0: Split.value(SCHEMA, "form", code=1)})
         .refine({1: Split.threshold(SCHEMA, "age", code=2)})
     )
     return Question.level(cells, ["rooms", "age"])
