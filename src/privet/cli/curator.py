@@ -355,7 +355,11 @@ def serve(
     behind_tls: bool = typer.Option(
         False, "--behind-tls", help="Something in front does TLS: listen without it on any address."
     ),
-    rate: float = typer.Option(50, help="Requests a second that one analyst may send.", min=0.01),
+    rate: float | None = typer.Option(
+        None,
+        help="Requests a second that one analyst may send, in place of the home's limit.",
+        min=0.01,
+    ),
     home: Path = HOME,
 ) -> None:
     """Serve the data sets over HTTP, and the page at /. A ledger that does not verify is not
@@ -363,12 +367,35 @@ def serve(
 
     Example: [bold]privet curator serve --port 8000[/bold]
     """
-    from privet.service.limits import Limits
+    from dataclasses import replace
+
+    from privet.service.limits import Limits, read_limits
     from privet.service.serve import run
 
-    run(
-        _open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls
-    )
+    state = _open(home)
+    allowed = read_limits(Limits, home)
+    if rate is not None:
+        allowed = replace(allowed, rate=rate, burst=4 * rate)
+    run(state, allowed, host, port, cert, key, behind_tls=behind_tls)
+
+
+@app.command("limits")
+def limits(
+    changes: list[str] = typer.Option(
+        [], "--set", help="Set a limit: NAME=VALUE. The service must be started anew."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    home: Path = HOME,
+) -> None:
+    """Show the limits of the service, and what happens when they are reached; or set them.
+
+    Example: [bold]privet curator limits --set rate=100 --set work=600[/bold]
+    """
+    from privet.cli.limits import show_limits
+    from privet.service.limits import Limits
+
+    _open(home)
+    show_limits(Limits, home, changes, as_json=as_json)
 
 
 def _require_sql_functions(state: ServiceState) -> SQLFunctions:

@@ -101,6 +101,10 @@ class RequestHandlers:
         """
         return self._admission.admit(token, address)
 
+    def admit_visitor(self, token: str | None, address: str) -> str | None:
+        """Return the analyst of a token, or None for the owner's, for the page."""
+        return self._admission.admit_visitor(token, address)
+
     def granted(self, analyst: str, name: str) -> RegisteredDataset:
         """Return a data set that is granted to the analyst."""
         self.state.accounts.granted(analyst, name)
