@@ -91,7 +91,7 @@ class Limits(HttpLimits):
         8, "questions about one data set that are worked on at once", "the others wait"
     )
     waiting: int = limit(
-        32, "questions about one data set that wait for those before them", "503, not charged"
+        256, "questions about one data set that wait for those before them", "503, not charged"
     )
     wait: float = limit(
         30.0, "seconds that a question waits for those before it", "503, not charged", least=0.01
@@ -218,6 +218,25 @@ class TooMany(PrivetError):
     def __init__(self, detail: str, wait: float = 1.0) -> None:
         self.wait = wait
         super().__init__(detail)
+
+
+class Busy(PrivetError):
+    """There is no place for a question, and nothing was charged. Carries the seconds to wait."""
+
+    def __init__(self, detail: str, wait: float = 1.0) -> None:
+        self.wait = wait
+        super().__init__(detail)
+
+
+class OutOfTime(Busy):
+    """A question was given up: it waited, or was worked on, for too long."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there was no answer in time, and nothing was charged; the table may be locked or the "
+            "service busy: send the request again later",
+            5,
+        )
 
 
 class Rates:
