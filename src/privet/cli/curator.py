@@ -321,6 +321,9 @@ def verify(
     witness: Path | None = typer.Option(
         None, help="Another witness file, such as one on another disk."
     ),
+    new_witness: bool = typer.Option(
+        False, "--new-witness", help="Begin this witness file: it does not exist yet."
+    ),
     home: Path = HOME,
 ) -> None:
     """Check that the ledger is what it was: nothing edited, removed, moved, cut off, or restored
@@ -331,6 +334,7 @@ def verify(
     from privet.accounting.ledger import Receipt, Witness, verify
 
     state = _open(home)
+    _check_witness(witness, new=new_witness)
     receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
     problems = verify(state.ledger, state.witness, receipts)
     if witness is not None:
@@ -342,6 +346,19 @@ def verify(
     lines = sum(1 for _ in state.ledger.journal())
     told = f", {len(receipts)} receipts fit" if receipts else ""
     typer.echo(f"the ledger is whole: {lines} lines{told}")
+
+
+def _check_witness(witness: Path | None, *, new: bool) -> None:
+    """A name that is typed wrongly must not begin a witness that has seen nothing."""
+    if witness is None:
+        if new:
+            raise ParameterError("--new-witness begins a file; say which with --witness FILE")
+    elif new and witness.exists():
+        raise ParameterError(f"the witness {witness} exists already; leave --new-witness out")
+    elif not new and not witness.is_file():
+        raise ParameterError(
+            f"there is no witness file {witness}; check its name, or begin it with --new-witness"
+        )
 
 
 @app.command("serve")

@@ -16,12 +16,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
-
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from typing import TYPE_CHECKING, Any
 
 from privet.errors import ParameterError
 from privet.service.limits import HttpLimits
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Connections that are accepted in one turn of the loop, before those that were cut are closed.
 BACKLOG = 128

@@ -8,6 +8,7 @@ answers leave for one charge.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -15,8 +16,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-
-from starlette.concurrency import run_in_threadpool
 
 import privet
 from privet._types import Json
@@ -302,7 +301,7 @@ class RequestHandlers:
             if not attempt.begun.done():  # nobody will work on it, so it may be sent again
                 self._under_way.discard((request.analyst, request.key))
             charged = self.state.ledger.charged  # also when the request was sent before
-            entry = attempt.entry or await run_in_threadpool(charged, request.analyst, request.key)
+            entry = attempt.entry or await asyncio.to_thread(charged, request.analyst, request.key)
             if entry is None:
                 raise
             raise Unfinished(entry.number) from None

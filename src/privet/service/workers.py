@@ -14,8 +14,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
-from starlette.concurrency import run_in_threadpool
-
 from privet.accounting.ledger import Entry, Ledger
 from privet.accounting.ledger.base import KeyedLedger
 from privet.service.limits import Busy, Limits, OutOfTime
@@ -77,7 +75,7 @@ class Attempt(Generic[Result]):
             async with asyncio.timeout(limits.work):
                 return await _reached(self.outcome)
         except TimeoutError:
-            await run_in_threadpool(self.give_up)
+            await asyncio.to_thread(self.give_up)
             if self.outcome.done():  # just in time
                 return self.outcome.result()
             raise OutOfTime from None
