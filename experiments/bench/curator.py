@@ -271,7 +271,7 @@ def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float
                     f"key-{number}",
                     None,
                 )
-            ).result()
+            ).outcome.result()
             inside = time.perf_counter() - start
             over()
             outside = time.perf_counter() - start - inside

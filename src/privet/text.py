@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 
 
@@ -29,3 +30,12 @@ def join_some(items: Sequence[str], separator: str, limit: int | None) -> str:
     if limit is None or len(items) <= limit:
         return separator.join(items)
     return f"{separator.join(items[:limit])}{separator}… ({len(items) - limit} more)"
+
+
+def hide_password(place: str) -> str:
+    """Return where a table or a ledger is, fit for a message.
+
+    A URL that is written wrongly may still hold a password.
+    """
+    without_user = re.sub(r"(\b\w[\w+.-]+:/+).*@", r"\1...@", place)
+    return re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1...", without_user)

@@ -199,5 +199,11 @@ def test_verify_finds_what_was_changed(privet: Run, state: ServiceState) -> None
 
 def test_a_witness_on_another_disk(privet: Run, state: ServiceState) -> None:
     charge(state, "one")
+    mistyped = privet("curator", "verify", "--witness", "other")
+    assert mistyped.code == 2
+    assert "begin it with --new-witness" in mistyped.err
+    assert privet("curator", "verify", "--new-witness").code == 2
+    assert privet("curator", "verify", "--witness", "other", "--new-witness").code == 0
+    assert privet("curator", "verify", "--witness", "other", "--new-witness").code == 2
     assert privet("curator", "verify", "--witness", "other").code == 0
     assert Path("other").read_text().startswith("privet-receipt-1.")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
 import typer
+from typer.core import TyperGroup
 
 import privet
 from privet.cli import (
@@ -15,6 +21,7 @@ from privet.cli import (
     epsilon,
     federation,
     fit,
+    hide_given_passwords,
     ledger,
     merge,
     outsource,
@@ -24,8 +31,34 @@ from privet.cli import (
     sources,
 )
 
+
+class _Group(TyperGroup):
+    """All commands; a word that is repeated because it is wrong may hold a password."""
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        with _hidden_passwords():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _hidden_passwords():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _hidden_passwords() -> Iterator[None]:
+    try:
+        yield
+    except click.UsageError as error:
+        told = error.format_message()
+        hidden = hide_given_passwords(told)
+        if hidden == told:
+            raise
+        raise click.UsageError(hidden, error.ctx) from None
+
+
 app = typer.Typer(
     name="privet",
+    cls=_Group,
     help="Decision trees on tables about people, with a proof of what they give away.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

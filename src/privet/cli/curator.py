@@ -321,6 +321,9 @@ def verify(
     witness: Path | None = typer.Option(
         None, help="Another witness file, such as one on another disk."
     ),
+    new_witness: bool = typer.Option(
+        False, "--new-witness", help="Begin this witness file: it does not exist yet."
+    ),
     home: Path = HOME,
 ) -> None:
     """Check that the ledger is what it was: nothing edited, removed, moved, cut off, or restored
@@ -331,6 +334,7 @@ def verify(
     from privet.accounting.ledger import Receipt, Witness, verify
 
     state = _open(home)
+    _check_witness(witness, new=new_witness)
     receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
     problems = verify(state.ledger, state.witness, receipts)
     if witness is not None:
@@ -344,6 +348,19 @@ def verify(
     typer.echo(f"the ledger is whole: {lines} lines{told}")
 
 
+def _check_witness(witness: Path | None, *, new: bool) -> None:
+    """A name that is typed wrongly must not begin a witness that has seen nothing."""
+    if witness is None:
+        if new:
+            raise ParameterError("--new-witness begins a file; say which with --witness FILE")
+    elif new and witness.exists():
+        raise ParameterError(f"the witness {witness} exists already; leave --new-witness out")
+    elif not new and not witness.is_file():
+        raise ParameterError(
+            f"there is no witness file {witness}; check its name, or begin it with --new-witness"
+        )
+
+
 @app.command("serve")
 def serve(
     host: str = typer.Option(
@@ -355,7 +372,11 @@ def serve(
     behind_tls: bool = typer.Option(
         False, "--behind-tls", help="Something in front does TLS: listen without it on any address."
     ),
-    rate: float = typer.Option(50, help="Requests a second that one analyst may send.", min=0.01),
+    rate: float | None = typer.Option(
+        None,
+        help="Requests a second that one analyst may send, in place of the home's limit.",
+        min=0.01,
+    ),
     home: Path = HOME,
 ) -> None:
     """Serve the data sets over HTTP, and the page at /. A ledger that does not verify is not
@@ -363,12 +384,35 @@ def serve(
 
     Example: [bold]privet curator serve --port 8000[/bold]
     """
-    from privet.service.limits import Limits
+    from dataclasses import replace
+
+    from privet.service.limits import Limits, read_limits
     from privet.service.serve import run
 
-    run(
-        _open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls
-    )
+    state = _open(home)
+    allowed = read_limits(Limits, home)
+    if rate is not None:
+        allowed = replace(allowed, rate=rate, burst=4 * rate)
+    run(state, allowed, host, port, cert, key, behind_tls=behind_tls)
+
+
+@app.command("limits")
+def limits(
+    changes: list[str] = typer.Option(
+        [], "--set", help="Set a limit: NAME=VALUE. The service must be started anew."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    home: Path = HOME,
+) -> None:
+    """Show the limits of the service, and what happens when they are reached; or set them.
+
+    Example: [bold]privet curator limits --set rate=100 --set work=600[/bold]
+    """
+    from privet.cli.limits import show_limits
+    from privet.service.limits import Limits
+
+    _open(home)
+    show_limits(Limits, home, changes, as_json=as_json)
 
 
 def _require_sql_functions(state: ServiceState) -> SQLFunctions:

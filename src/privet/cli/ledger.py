@@ -8,7 +8,7 @@ import typer
 
 from privet.accounting.cost import Budget
 from privet.accounting.ledger import SQLiteLedger
-from privet.errors import LedgerError
+from privet.errors import LedgerError, ParameterError
 
 app = typer.Typer(
     help="What was asked of a table, by whom, at what cost; and the caps.", no_args_is_help=True
@@ -69,7 +69,14 @@ def cap(
 
     Example: [bold]privet ledger cap people.csv.ledger.sqlite people.csv 1 --analyst ada[/bold]
     """
+    from privet.text import hide_password
+
     budget = Budget(epsilon)
+    if hide_password(dataset) != dataset:  # a ledger keeps what it is told, and shows it
+        raise ParameterError(
+            f"the data set must be a name, and {hide_password(dataset)} is a place with a "
+            "password; name the table as 'privet ledger show' does, such as public.people"
+        )
     book = SQLiteLedger(ledger)
     book.set_cap(dataset, budget, analyst)
     who = (

@@ -31,11 +31,12 @@ def check(
     from privet.domain import Schema
     from privet.domain.encode.values import raise_if_any
     from privet.tables.open import open_table
+    from privet.text import hide_password
 
     public = Schema.read(schema)
     if table is not None:
         raise_if_any(open_table(table).problems(public))
-    fits = "" if table is None else f"; {table} fits it"
+    fits = "" if table is None else f"; {hide_password(table)} fits it"
     typer.echo(
         f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint "
         f"{public.fingerprint[:16]}{fits}"

@@ -7,7 +7,9 @@
 - :mod:`~privet.service.accounts`: data sets, analysts, tokens and grants
 - :mod:`~privet.service.state`: the folder that the service keeps all of it in
 - :mod:`~privet.service.snapshots`: queries of one analyst that see the same rows
-- :mod:`~privet.service.limits`: sizes, rates, times and memory
+- :mod:`~privet.service.limits`: sizes, rates, times and memory, and the file that sets them
+- :mod:`~privet.service.connections`: how many connections there are, and how long they may wait
+- :mod:`~privet.service.workers`: threads for questions, shared among data sets and analysts
 - :mod:`~privet.service.http`: middleware, strict JSON and listening, for servers of outsourced
   tables too
 - :mod:`~privet.service.problems`: errors as problem+json

@@ -1,24 +1,25 @@
-"""Admit requests: find out whose token it is, and whether they have to wait."""
+"""Admit requests: find out whose token it is, and whether they have to wait.
+
+Requests of an address are counted before any token is looked up. Those without a known token are
+strangers'. An address that a known token came from is told apart from the others, so that whoever
+sends rubbish from elsewhere, or from everywhere, keeps nobody out who was in before.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+import ipaddress
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
 
 from privet.errors import AccessError
 from privet.service.accounts import Accounts
-from privet.service.limits import Rates
+from privet.service.limits import HttpLimits, Rates
 from privet.service.problems import Unauthorised
 
-
-class AdmissionLimits(Protocol):
-    """Requests a second: of one person, in bursts, and of one address without a valid token."""
-
-    @property
-    def rate(self) -> float: ...
-    @property
-    def burst(self) -> float: ...
-    @property
-    def strangers(self) -> float: ...
+Name = TypeVar("Name")
+_FAMILIAR = 10_000  # addresses that are remembered, those used last
 
 
 class Admission:
@@ -27,24 +28,76 @@ class Admission:
     Strangers, and people who ask too often, have to wait.
     """
 
-    def __init__(self, accounts: Accounts, limits: AdmissionLimits) -> None:
+    def __init__(self, accounts: Accounts, limits: HttpLimits) -> None:
         self._accounts = accounts
         self._rates = Rates(limits.rate, limits.burst)
+        # an address may send at least what one person may
+        self._addresses = Rates(
+            max(limits.addresses, limits.rate), max(4 * limits.addresses, limits.burst)
+        )
         self._strangers = Rates(limits.strangers, max(20, 4 * limits.strangers))
+        self._all_strangers = Rates(limits.strangers_in_all, max(20, 4 * limits.strangers_in_all))
+        self._familiar: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
 
     def admit(self, token: str | None, address: str) -> str:
         """Return whose token it is."""
-        if not token:
-            self._strangers.take(address)
-            raise Unauthorised("send your token: Authorization: Bearer <token>")
-        try:
-            name = self._accounts.analyst_of(token)
-        except AccessError as error:
-            self._strangers.take(address)
-            raise Unauthorised(str(error)) from None
+        name = self._identify(token, address, self._accounts.analyst_of)
         self._rates.take(name)
         return name
+
+    def admit_visitor(self, token: str | None, address: str) -> str | None:
+        """Return whose token it is, or None for the owner's, for the page."""
+
+        def look_up(token: str) -> str | None:
+            return None if self._accounts.is_owner(token) else self._accounts.analyst_of(token)
+
+        name = self._identify(token, address, look_up)
+        if name is not None:
+            self._rates.take(name)
+        return name
+
+    def _identify(self, token: str | None, address: str, look_up: Callable[[str], Name]) -> Name:
+        source = _source_of(address)
+        with self._lock:
+            familiar = source in self._familiar
+        if token and familiar:
+            self._addresses.take(source)
+        else:  # until the token turns out to be known
+            self._strangers.take(source)
+            self._all_strangers.take("")
+        if not token:
+            raise Unauthorised("send your token: Authorization: Bearer <token>")
+        try:
+            name = look_up(token)
+        except AccessError as error:
+            if familiar:
+                self._strangers.take(source)
+            raise Unauthorised(str(error)) from None
+        if not familiar:
+            self._strangers.pay(source, -1)
+            self._all_strangers.pay("", -1)
+        self._remember(source)
+        return name
+
+    def _remember(self, source: str) -> None:
+        with self._lock:
+            self._familiar[source] = None
+            self._familiar.move_to_end(source)
+            if len(self._familiar) > _FAMILIAR:
+                self._familiar.popitem(last=False)
 
     def pay(self, name: str, tokens: float) -> None:
         """Count what turned out to be large as several requests."""
         self._rates.pay(name, tokens)
+
+
+def _source_of(address: str) -> str:
+    """What is counted as one address: of IPv6 the network, as a host has all addresses in it."""
+    try:
+        version_6 = ipaddress.IPv6Address(address)
+    except ValueError:
+        return address
+    if version_6.ipv4_mapped is not None:
+        return str(version_6.ipv4_mapped)
+    return str(ipaddress.IPv6Network((version_6, 64), strict=False))

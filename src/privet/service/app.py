@@ -76,7 +76,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         413: "The request is too large",
         422: "The request is not what it may be; nothing is charged",
         429: "Too many requests; Retry-After says how long to wait",
-        503: "The table or the ledger cannot be reached; says whether the charge stands",
+        503: "Too busy, or the table or the ledger cannot be reached; says whether a charge stands",
     }.items()
 }
 
@@ -196,6 +196,7 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
     async def reserve(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
         body = await _read_json(request)
         requests.RESERVE.check(body, "body")
+        await handlers.reach(analyst, dataset).wait(handlers.limits)
         return JSONResponse(await run_in_threadpool(handlers.reserve, analyst, dataset, body), 201)
 
     @router.post(
@@ -218,7 +219,8 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
         summary="Begin a snapshot: questions that see the same rows",
     )
     async def begin_snapshot(analyst: Analyst, dataset: Granted) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(handlers.begin_snapshot, analyst, dataset), 201)
+        attempt = handlers.begin_snapshot(analyst, dataset)
+        return JSONResponse(await attempt.wait(handlers.limits), 201)
 
     @router.delete(
         "/datasets/{name}/snapshots/{snapshot}",
@@ -295,7 +297,8 @@ def _make_question_route(
             asked_for = handlers.request(
                 analyst, dataset, operation, body, written, key, privet_schema
             )
-            reply = await asyncio.wrap_future(await run_in_threadpool(handlers.ask, asked_for))
+            attempt = await run_in_threadpool(handlers.ask, asked_for)
+            reply = await handlers.answer(attempt, asked_for)
         finally:
             taken = time.monotonic() - begun
             await asyncio.sleep(round_up_delay(taken, handlers.limits.first_step) - taken)

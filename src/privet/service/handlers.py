@@ -8,11 +8,12 @@ answers leave for one charge.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -40,11 +41,12 @@ from privet.queries import Answer, check_query
 from privet.service import requests
 from privet.service.accounts import RegisteredDataset
 from privet.service.admission import Admission
-from privet.service.limits import Limits, MemoryGate, TooMany
-from privet.service.problems import OtherSchema, Unanswered
+from privet.service.limits import Limits, MemoryGate, OutOfTime, TooMany
+from privet.service.problems import OtherSchema, Unanswered, Unfinished
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
 from privet.service.state import ServiceState
-from privet.tables.base import CountSource, Table
+from privet.service.workers import Attempt, TimedLedger, Workers
+from privet.tables.base import CountSource, Table, TimeLimited
 from privet.tables.open import open_table
 
 _BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
@@ -73,13 +75,16 @@ class Request:
     digest: str
 
 
+Work = Callable[[Attempt[Reply]], Reply]
+
+
 class RequestHandlers:
     """Handle every request of an analyst, without HTTP."""
 
     def __init__(self, state: ServiceState, limits: Limits | None = None) -> None:
         self.state, self.limits = state, limits or Limits()
         self.snapshots = Snapshots(self.limits)
-        self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="handlers")
+        self._workers = Workers(self.limits)
         self._admission = Admission(state.accounts, self.limits)
         self._tables: dict[int, tuple[Table, CountSource]] = {}
         self._opening: dict[int, threading.Lock] = {}
@@ -90,7 +95,7 @@ class RequestHandlers:
     def close(self) -> None:
         """End all snapshots, after the requests that are under way."""
         self.snapshots.end_all()
-        self._workers.shutdown(wait=True)
+        self._workers.close()
 
     # -- who ---------------------------------------------------------------------------------------
 
@@ -100,6 +105,10 @@ class RequestHandlers:
         Strangers, and analysts who ask too often, have to wait.
         """
         return self._admission.admit(token, address)
+
+    def admit_visitor(self, token: str | None, address: str) -> str | None:
+        """Return the analyst of a token, or None for the owner's, for the page."""
+        return self._admission.admit_visitor(token, address)
 
     def granted(self, analyst: str, name: str) -> RegisteredDataset:
         """Return a data set that is granted to the analyst."""
@@ -221,8 +230,19 @@ class RequestHandlers:
             raise ReservationClosed(f"you have no reservation {key!r} on this data set")
         return there
 
-    def begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Json:
-        """Begin a snapshot for several queries."""
+    def reach(self, analyst: str, dataset: RegisteredDataset) -> Attempt[None]:
+        """Open a table, among the questions about its data set: it may not respond."""
+        return self._workers.submit(
+            dataset.id, analyst, Attempt(lambda _: self._opened(dataset) and None)
+        )
+
+    def begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Attempt[Json]:
+        """Begin a snapshot for several queries, among the questions about its data set."""
+        return self._workers.submit(
+            dataset.id, analyst, Attempt(lambda _: self._begin_snapshot(analyst, dataset))
+        )
+
+    def _begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Json:
         table, _ = self._reached(dataset)
         try:
             snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
@@ -259,7 +279,7 @@ class RequestHandlers:
         self._admission.pay(analyst, len(written) / _BYTES_A_TOKEN)
         return Request(analyst, dataset, operation, body, key, digest)
 
-    def ask(self, request: Request) -> Future[Reply]:
+    def ask(self, request: Request) -> Attempt[Reply]:
         """Answer a question, in a thread of its own or of its snapshot."""
         name = (request.analyst, request.key)
         with self._lock:
@@ -267,14 +287,26 @@ class RequestHandlers:
                 raise TooMany("this request is being answered; send it again in a moment")
             self._under_way.add(name)
         try:
-            future = self._begin(request)
+            attempt = self._begin(request)
         except BaseException:
             self._under_way.discard(name)
             raise
-        future.add_done_callback(lambda _: self._under_way.discard(name))
-        return future
+        return attempt
 
-    def _begin(self, request: Request) -> Future[Reply]:
+    async def answer(self, attempt: Attempt[Reply], request: Request) -> Reply:
+        """Return the answer of an attempt, or raise what became of it when its time is over."""
+        try:
+            return await attempt.wait(self.limits)
+        except OutOfTime:
+            if not attempt.begun.done():  # nobody will work on it, so it may be sent again
+                self._under_way.discard((request.analyst, request.key))
+            charged = self.state.ledger.charged  # also when the request was sent before
+            entry = attempt.entry or await asyncio.to_thread(charged, request.analyst, request.key)
+            if entry is None:
+                raise
+            raise Unfinished(entry.number) from None
+
+    def _begin(self, request: Request) -> Attempt[Reply]:
         rows = requests.rows_of(request.body)
         if request.operation == "divide" and rows.part is not None:
             raise QuestionError("a group of people cannot be divided further")
@@ -284,16 +316,31 @@ class RequestHandlers:
                     "people are divided, and their groups asked, within a snapshot: begin one, and "
                     "name it"
                 )
-            return self._workers.submit(self._answer, request, None)
+            return self._submit(request, lambda attempt: self._answer(request, None, attempt))
         # also when the snapshot has ended since
         replay = replay_answer(self._keyed(self.state.ledger, request))
         if replay is not None:
-            return self._workers.submit(lambda: self._reply(self.state.ledger, replay))
+            return self._submit(request, lambda _: self._reply(self.state.ledger, replay))
         snapshot = self._snapshot_of(request.analyst, request.dataset, rows.snapshot)
-        return snapshot.run(lambda: self._answer(request, snapshot))
+        attempt = self._attempt(request, lambda one: self._answer(request, snapshot, one))
+        snapshot.run(attempt.run)
+        return attempt
 
-    def _answer(self, request: Request, snapshot: Snapshot | None) -> Reply:
-        reply = self._answer_once(request, snapshot)
+    def _submit(self, request: Request, work: Work) -> Attempt[Reply]:
+        attempt = self._attempt(request, work)
+        return self._workers.submit(request.dataset.id, request.analyst, attempt)
+
+    def _attempt(self, request: Request, work: Work) -> Attempt[Reply]:
+        """An attempt after which the request may be sent again."""
+        attempt = Attempt(work)
+        name = (request.analyst, request.key)
+        attempt.outcome.add_done_callback(lambda _: self._under_way.discard(name))
+        return attempt
+
+    def _answer(
+        self, request: Request, snapshot: Snapshot | None, attempt: Attempt[Reply]
+    ) -> Reply:
+        reply = self._answer_once(request, snapshot, attempt)
         self._admission.pay(request.analyst, len(reply.answer) / _BYTES_A_TOKEN)
         part = requests.rows_of(request.body).part
         if snapshot is None or part is None:
@@ -301,7 +348,9 @@ class RequestHandlers:
         # the division's entry is what paid for its groups
         return replace(reply, receipt=snapshot.receipts[part[0]])
 
-    def _answer_once(self, request: Request, snapshot: Snapshot | None) -> Reply:
+    def _answer_once(
+        self, request: Request, snapshot: Snapshot | None, attempt: Attempt[Reply]
+    ) -> Reply:
         """Answer a query for its charge, now or when it was sent before."""
         rows, part = requests.rows_of(request.body), None
         book: Ledger = self.state.ledger
@@ -313,7 +362,7 @@ class RequestHandlers:
             snapshot.claim(request.key, request.digest)
             part = snapshot.part(*rows.part)
             book = part.ledger
-        keyed = self._keyed(book, request)
+        keyed = self._keyed(book, request, attempt)
         replay = replay_answer(keyed)
         if replay is not None:
             return self._reply(book, replay)
@@ -407,12 +456,14 @@ class RequestHandlers:
             "n_parts": n_parts,
         }
 
-    def _keyed(self, book: Ledger, request: Request) -> KeyedLedger:
+    def _keyed(
+        self, book: Ledger, request: Request, attempt: Attempt[Reply] | None = None
+    ) -> KeyedLedger:
         """The ledger as this request sees it. That of a group of people lives in memory, and ends
         with its snapshot: no witness needs to know.
         """
         seen = self._seen if book is self.state.ledger else _ignore_entry
-        return KeyedLedger(book, request.analyst, request.key, request.digest, seen)
+        return TimedLedger(book, request.analyst, request.key, request.digest, seen, attempt)
 
     @staticmethod
     def _reply(book: Ledger, kept: Recorded) -> Reply:
@@ -431,6 +482,8 @@ class RequestHandlers:
             if dataset.id not in self._tables:
                 try:
                     table = open_table(dataset.place)
+                    if isinstance(table, TimeLimited):
+                        table.limit_time(self.limits.work, self.limits.lock)
                     table.check_structure(dataset.schema)
                 except (TableError, SchemaError) as error:
                     raise _unreachable_error(dataset, error) from None
@@ -453,7 +506,14 @@ class RequestHandlers:
         try:
             return self._reached(dataset)
         except TableError:
-            self._workers.submit(self._reached, dataset).result()
+            reaching = self._workers.submit(
+                dataset.id, "", Attempt(lambda _: self._reached(dataset))
+            )
+            try:
+                reaching.outcome.result(self.limits.wait)
+            except TimeoutError:
+                reaching.give_up()
+                raise OutOfTime from None
             raise SnapshotGone("the database has ended this snapshot; begin a new one") from None
 
     def _snapshot_of(self, analyst: str, dataset: RegisteredDataset, name: str | None) -> Snapshot:

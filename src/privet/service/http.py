@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import signal
-import socket
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 import pydantic_core
@@ -32,33 +32,32 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privet.errors import ParameterError, PrivacyError, PrivetError
-from privet.service.limits import TooMany
+from privet.service.connections import BACKLOG, Connections
+from privet.service.limits import HttpLimits, TooMany
 from privet.service.problems import make_problem, problem_of
 
+_HSTS = (b"strict-transport-security", b"max-age=31536000")  # a year
 _DESCRIPTION = "/v1/openapi.json"
 _FORM = 1 << 16  # bytes of a form of the page
-
-
-class BodyLimits(Protocol):
-    """Limits of a request.
-
-    Bytes of its body, requests of one person that may be under way at once, and seconds in which
-    one must have arrived.
-    """
-
-    @property
-    def body(self) -> int: ...
-    @property
-    def at_once_each(self) -> int: ...
-    @property
-    def patience(self) -> float: ...
+#: Headers that decide who asks what: with two of one, proxies and servers may take another each.
+_ONCE = (
+    b"authorization",
+    b"content-length",
+    b"content-type",
+    b"host",
+    b"idempotency-key",
+    b"origin",
+    b"privet-schema",
+    b"sec-fetch-site",
+    b"transfer-encoding",
+)
 
 
 class Guarded(Protocol):
     """What the middleware protects: it admits requests, and has limits."""
 
     @property
-    def limits(self) -> BodyLimits: ...
+    def limits(self) -> HttpLimits: ...
 
     def admit(self, token: str | None, address: str) -> str:
         """Return whose token it is, or raise."""
@@ -80,6 +79,14 @@ class AuthenticationMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        names = Counter(name for name, _ in scope["headers"])
+        repeated = [name.decode() for name in _ONCE if names[name] > 1]
+        if repeated:
+            times = names[repeated[0].encode()]
+            detail = f"the header {repeated[0]} was sent {times} times; send it once"
+            refusal = make_problem("headers", "A header was sent more than once", 400, detail)
+            await refusal(scope, receive, send)
             return
         if not scope["path"].startswith("/v1/") or scope["path"] == _DESCRIPTION:
             await self._read_and_forward(scope, receive, send, _FORM)
@@ -120,14 +127,17 @@ class AuthenticationMiddleware:
         if not declared.isdigit() or int(declared) > largest:
             await _too_large_response(largest)(scope, receive, send)
             return
+        limits = self._handlers.limits
         try:
-            async with asyncio.timeout(self._handlers.limits.patience):
-                body = await _receive_body(receive, largest)
+            body = await _receive_body(receive, largest, limits)
         except TimeoutError:
-            detail = f"the request did not arrive within {self._handlers.limits.patience:g} seconds"
-            await make_problem("too-slow", "The request is too slow", 408, detail)(
-                scope, receive, send
+            detail = (
+                f"the body did not arrive in time; it has {limits.patience:g} seconds, and one "
+                f"more for every {limits.slowest} bytes"
             )
+            headers = {"Connection": "close"}  # the rest is not waited for
+            refusal = make_problem("too-slow", "The request is too slow", 408, detail, headers)
+            await refusal(scope, receive, send)
             return
         except ValueError:
             await _too_large_response(largest)(scope, receive, send)
@@ -153,18 +163,25 @@ def _forbid_caching(send: Send) -> Send:
     return sending
 
 
-async def _receive_body(receive: Receive, largest: int) -> bytes | None:
-    """The whole body; None where the client has gone. Raises ValueError beyond the size."""
+async def _receive_body(receive: Receive, largest: int, limits: HttpLimits) -> bytes | None:
+    """The whole body; None where the client has gone.
+
+    Raises ValueError beyond the size, and TimeoutError for one that arrives too slowly.
+    """
     body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body += message.get("body", b"")
-        if len(body) > largest:
-            raise ValueError
-        if not message.get("more_body", False):
-            return bytes(body)
+    async with asyncio.timeout(limits.patience) as deadline:
+        end = deadline.when()
+        assert end is not None
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            if len(body) > largest:
+                raise ValueError
+            if not message.get("more_body", False):
+                return bytes(body)
+            deadline.reschedule(end + len(body) / limits.slowest)
 
 
 def _too_large_response(largest: int) -> JSONResponse:
@@ -212,6 +229,7 @@ def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> None:
 
 def listen(
     make_app: Callable[[], ASGIApp],
+    limits: HttpLimits,
     what: str,
     host: str,
     port: int,
@@ -228,6 +246,7 @@ def listen(
     been looked at.
     """
     import uvicorn
+    from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
     if (cert is None) != (key is None):
         raise ParameterError("give both cert and key, or neither")
@@ -240,16 +259,15 @@ def listen(
             "answers; give --cert and --key, or --behind-tls where something in front does TLS"
         )
     app = make_app()
-    try:
-        listener = socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=512
-        )
-    except OSError as error:
-        raise ParameterError(f"cannot listen at {host} port {port}: {error}") from None
-    # else every answer waits for an acknowledgement, some 40 ms
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if cert is not None or behind_tls:
+        app = _require_tls(app)
+    if behind_tls:  # whoever is in front says who asks; nobody else may
+        trusted = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
+        app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted))
+    connections = Connections(limits, by_address=not behind_tls)
+    listener = connections.listen(host, port)
     config = uvicorn.Config(
-        app,
+        connections.watch(app),
         http="h11",  # one parser and one loop, whatever else is installed
         ws="none",
         loop="asyncio",
@@ -258,9 +276,10 @@ def listen(
         server_header=False,
         ssl_certfile=cert,
         ssl_keyfile=key,
+        backlog=BACKLOG,
+        timeout_keep_alive=limits.idle,
         timeout_graceful_shutdown=30,
-        limit_concurrency=1000,
-        proxy_headers=behind_tls,  # whoever is in front says who asks; nobody else may
+        proxy_headers=False,  # the connection itself is watched first
     )
     at = f"[{host}]" if ":" in host else host
     sys.stderr.write(
@@ -276,6 +295,26 @@ def listen(
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _require_tls(app: ASGIApp) -> ASGIApp:
+    """Let browsers come back with TLS only (HSTS).
+
+    Not to ``localhost``: other servers on that machine may speak plain HTTP.
+    """
+
+    async def required(scope: Scope, receive: Receive, send: Send) -> None:
+        host = dict(scope.get("headers", ())).get(b"host", b"").decode("latin-1")
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), _HSTS]
+            await send(message)
+
+        local = host.rpartition(":")[0] == "localhost" or host == "localhost"
+        await app(scope, receive, send if local else sending)
+
+    return required
 
 
 def _is_loopback(host: str) -> bool:

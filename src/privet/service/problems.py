@@ -29,7 +29,7 @@ from privet.errors import (
     TooManyReservations,
 )
 from privet.queries.shapes import ShapeError
-from privet.service.limits import TooMany
+from privet.service.limits import Busy, TooMany
 from privet.service.snapshots import SnapshotGone
 
 _LOG = logging.getLogger(__name__)  # for the owner
@@ -55,6 +55,18 @@ class Unanswered(PrivetError):
         )
 
 
+class Unfinished(Unanswered):
+    """A query that was charged is still worked on when its time is over."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.args = (
+            f"line {number} of the ledger charged the question, and there was no answer in time: "
+            "send the same request with the same key again later, and it is answered without "
+            "another charge",
+        )
+
+
 #: The first that fits: a class of errors, the end of the problem's type, its title, the status.
 _KINDS: list[tuple[type[Exception], str, str, int]] = [
     (Unauthorised, "access", "The token is not known", 401),
@@ -71,6 +83,8 @@ _KINDS: list[tuple[type[Exception], str, str, int]] = [
     (QuestionError, "question", "This cannot be asked", 422),
     (ParameterError, "parameter", "A parameter is not what it may be", 422),
     (SchemaError, "question", "This cannot be asked", 422),
+    (Unfinished, "busy", "Charged, and not answered in time", 503),
+    (Busy, "busy", "Too busy; nothing was charged", 503),
     (Unanswered, "table", "Charged, but not answered", 503),
     (TableError, "table", "The table cannot be reached; nothing was charged", 503),
     (LedgerError, "ledger", "The ledger cannot be used; nothing was charged", 503),
@@ -122,7 +136,8 @@ def problem_of(error: PrivetError) -> JSONResponse:
     elif status == 503:
         more = {"charged": False}
     if status == 503:
-        headers["Retry-After"] = "1"
+        wait = error.wait if isinstance(error, Busy) else 5 if isinstance(error, Unfinished) else 1
+        headers["Retry-After"] = str(max(1, math.ceil(wait)))
     detail = str(error)
     if isinstance(error, LedgerError) and status == 503:  # where it is, is the owner's business
         _LOG.warning("%s", error)

@@ -29,6 +29,7 @@ def run(
         raise MissingDependency(error.name or "fastapi", "curator", "serving a curator") from None
     listen(
         lambda: create_app(state, limits),
+        limits,
         str(state.path),
         host,
         port,

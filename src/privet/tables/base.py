@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +78,14 @@ class Table(Protocol):
 
     def writable(self) -> bool:
         """Return whether these credentials could change a table, which a curator's should not."""
+
+
+@runtime_checkable
+class TimeLimited(Protocol):
+    """A table at a server that can be told how long it may take."""
+
+    def limit_time(self, statement: float, lock: float) -> None:
+        """Let the server end statements, and waits for locks, after so many seconds."""
 
 
 def is_table(candidate: object) -> TypeGuard[Table]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from privet.tables.base import Table, is_table
 from privet.tables.sources.registry import load_registry
+from privet.text import hide_password
 
 #: Rows that are read at a time by those who may see them.
 READ_ROWS = 50 * 2048
@@ -66,7 +66,7 @@ def open_table(table: object, y: object = None) -> Table:
     except (OSError, ValueError):  # a name that is too long, or that no file can have
         exists = False
     if not exists:
-        raise registry.refuse_absent_file(_hide_password(place))
+        raise registry.refuse_absent_file(hide_password(place))
     return registry.find_file(path).open(path, y)
 
 
@@ -86,11 +86,3 @@ def read_blocks(place: str, size: int = READ_ROWS) -> Iterator[Any]:
     Blocks are pandas DataFrames of about so many rows (an empty one for no rows).
     """
     yield from open_table(place).read_blocks(size)
-
-
-def _hide_password(place: str) -> str:
-    """Return what was given, fit for a message.
-
-    A URL that is written wrongly may still hold a password.
-    """
-    return re.sub(r"^(\w{2,}:/+).*@", r"\1...@", place)

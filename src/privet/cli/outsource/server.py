@@ -93,25 +93,46 @@ def serve(
     behind_tls: bool = typer.Option(
         False, "--behind-tls", help="Something in front does TLS: listen without it on any address."
     ),
-    rate: float = typer.Option(1000, help="Requests a second that one client may send.", min=0.01),
+    rate: float | None = typer.Option(
+        None,
+        help="Requests a second that one client may send, in place of the home's limit.",
+        min=0.01,
+    ),
     home: Path = HOME,
 ) -> None:
     """Serve the two halves, base trees and what clients sealed, over HTTP.
 
     Example: [bold]privet outsource serve --port 8100[/bold]
     """
+    from dataclasses import replace
+
     from privet.outsource.server.serve import run
     from privet.outsource.server.state import ServerLimits
+    from privet.service.limits import read_limits
 
-    run(
-        _open(home),
-        ServerLimits(rate=rate, burst=4 * rate),
-        host,
-        port,
-        cert,
-        key,
-        behind_tls=behind_tls,
-    )
+    state = _open(home)
+    allowed = read_limits(ServerLimits, home)
+    if rate is not None:
+        allowed = replace(allowed, rate=rate, burst=4 * rate)
+    run(state, allowed, host, port, cert, key, behind_tls=behind_tls)
+
+
+def limits(
+    changes: list[str] = typer.Option(
+        [], "--set", help="Set a limit: NAME=VALUE. The server must be started anew."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    home: Path = HOME,
+) -> None:
+    """Show the limits of the server, and what happens when they are reached; or set them.
+
+    Example: [bold]privet outsource limits --set rate=500[/bold]
+    """
+    from privet.cli.limits import show_limits
+    from privet.outsource.server.state import ServerLimits
+
+    _open(home)
+    show_limits(ServerLimits, home, changes, as_json=as_json)
 
 
 def _open(home: Path) -> ServerState:

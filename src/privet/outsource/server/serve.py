@@ -30,6 +30,7 @@ def run(
         ) from None
     listen(
         lambda: create_app(state, limits),
+        limits,
         str(state.path),
         host,
         port,

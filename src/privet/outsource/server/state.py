@@ -13,6 +13,7 @@ from privet.errors import OutsourceError, ParameterError
 from privet.outsource.store.base import Store, StoreLimits
 from privet.outsource.store.open import make_store, open_store
 from privet.service.accounts import Accounts
+from privet.service.limits import HttpLimits, limit
 
 _CONFIG, _ACCOUNTS, _STORE = "server.json", "accounts.sqlite", "store.duckdb"
 _KIND, _VERSION = "outsource server", 1
@@ -103,30 +104,22 @@ class ServerState:
 
 
 @dataclass(frozen=True)
-class ServerLimits:
-    """What the server allows.
-
-    Args:
-        body: bytes of a request.
-        rate, burst: requests a second of one client, and how many at once after a pause.
-        strangers: requests a second without a valid token from one address.
-        at_once_each: requests of one client that may be under way at the same time.
-        patience: seconds in which a request must have arrived.
-        sealed: bytes of a sealed object.
-        inline: bytes of all sealed sub-trees that come along with the leaves that rows reach.
-        rows: rows of one request for predictions, or of one page.
-        page_values: sensitive values on one page, counted once for each row.
-        room: how many trees and objects there may be.
-    """
+class ServerLimits(HttpLimits):
+    """What the server allows. Some limits that every server has are wider here."""
 
     body: int = 1 << 25
-    rate: float = 200.0
-    burst: float = 1000.0
-    strangers: float = 5.0
+    rate: float = 1000.0
+    burst: float = 4000.0
     at_once_each: int = 8
     patience: float = 60.0
-    sealed: int = 1 << 24
-    inline: int = 1 << 20
-    rows: int = 10_000
-    page_values: int = 1 << 18
-    room: StoreLimits = field(default_factory=StoreLimits)
+    sealed: int = limit(1 << 24, "bytes of a sealed object", "413")
+    inline: int = limit(
+        1 << 20,
+        "bytes of all sealed sub-trees that come along with the leaves that rows reach",
+        "the others are left out",
+    )
+    rows: int = limit(10_000, "rows of one request for predictions, or of one page", "422")
+    page_values: int = limit(
+        1 << 18, "sensitive values on one page, counted once for each row", "the page ends"
+    )
+    room: StoreLimits = field(default_factory=StoreLimits)  # how many trees and objects

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from privet._scratch import ScratchFolder
 from privet._types import Ints
 from privet.errors import MissingDependency, OutsourceError, ParameterError, Unavailable
 from privet.outsource.store.sql import SqlStore
@@ -84,8 +84,8 @@ class PostgresStore(SqlStore):
 
         url, schema = parse_place(place)
         with (
-            tempfile.TemporaryDirectory() as scratch,
-            duckdb.connect(Path(scratch) / "staged") as staged,
+            ScratchFolder() as scratch,
+            duckdb.connect(scratch / "staged") as staged,
         ):
             stage(staged, folder)
             with _connected(url, schema) as connection, _errors(), connection.transaction():

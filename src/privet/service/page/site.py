@@ -156,12 +156,8 @@ def routes(handlers: RequestHandlers) -> APIRouter:
     def sign_in(request: Request, form: Form) -> Response:
         token = form.get("token", "").strip()[:500]
         try:
-            owner = bool(token) and accounts.is_owner(token)
-            analyst = (
-                None
-                if owner
-                else handlers.admit(token, request.client.host if request.client else "")
-            )
+            address = request.client.host if request.client else ""
+            analyst = handlers.admit_visitor(token, address)
         except Unauthorised:
             return render_page("sign_in.html", 401, trouble=_UNKNOWN)
         except TooMany as error:

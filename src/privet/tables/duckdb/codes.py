@@ -6,7 +6,6 @@ Connections are read-only, bounded in memory, and silent about rows.
 from __future__ import annotations
 
 import secrets
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from privet._scratch import ScratchFolder
 from privet.domain import Attribute, Schema
 from privet.domain.encode.encoding import Encoding, ValueKind
 from privet.domain.encode.scalars import ISO_MOMENT
@@ -367,9 +367,9 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
     What does not fit goes to files that only this process can read, in the folder for temporary
     files, not in the current one.
     """
-    folder = tempfile.TemporaryDirectory(prefix="privet-", ignore_cleanup_errors=True)
-    weakref.finalize(connection, folder.cleanup)
-    connection.execute("SET temp_directory = $folder", {"folder": folder.name})
+    folder = ScratchFolder()
+    weakref.finalize(connection, folder.remove)
+    connection.execute("SET temp_directory = $folder", {"folder": str(folder.path)})
     connection.execute("SET temp_file_encryption = true")
     connection.execute(f"SET memory_limit = '{_MEMORY >> 20}MiB'")
     # How far a statement has come can be asked; nothing is printed.

@@ -44,7 +44,20 @@ class PostgresConnections:
         self._idle: dict[int, list[Connection]] = {}
         self._lock = threading.Lock()
         self._within = _Within()
+        self._settings = dict(_SETTINGS)
         weakref.finalize(self, _close, self._idle)
+
+    def limit_time(self, statement: float, lock: float) -> None:
+        """Let the server end statements, and waits for locks, after so many seconds.
+
+        Snapshots that are open keep the limits that they began with.
+        """
+        limits = {"statement_timeout": statement, "lock_timeout": lock}
+        self._settings |= {name: f"{seconds * 1000:.0f}ms" for name, seconds in limits.items()}
+        with self._lock:
+            kept = self._idle.pop(os.getpid(), [])
+        for connection in kept:  # they have others
+            connection.close()
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -117,7 +130,7 @@ class PostgresConnections:
                 prepare_threshold=None,
             )
             settings = ", ".join(
-                f"set_config('{name}', '{value}', false)" for name, value in _SETTINGS.items()
+                f"set_config('{name}', '{value}', false)" for name, value in self._settings.items()
             )
             connection.execute(f"SELECT {settings}".encode())
             return connection

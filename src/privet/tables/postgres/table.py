@@ -101,6 +101,10 @@ class PostgresTable:
         with self.connections.nearest() as connection:
             fetch_all(connection, f"SELECT FROM {self.relation} LIMIT 0", (), self.name)
 
+    def limit_time(self, statement: float, lock: float) -> None:
+        """Let the server end statements, and waits for locks, after so many seconds."""
+        self.connections.limit_time(statement, lock)
+
     def writable(self) -> bool:
         """Return whether these credentials could change the table, which a curator's should not."""
         return self.answer(_WRITABLE, [self.oid]) == [(True,)]
