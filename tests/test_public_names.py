@@ -27,6 +27,7 @@ NAMES = [
     "NoiseWarning",
     "NoisyID3Classifier",
     "Numeric",
+    "Owner",
     "Partition",
     "PrivacyWarning",
     "PrivetClassifier",

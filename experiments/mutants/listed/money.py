@@ -8,6 +8,30 @@ _APP = "service/test_app.py"
 
 MUTANTS = (
     Mutant(
+        "an analyst may ask for a share of the noise",
+        "Curator.ask",
+        "not asked.for_analysts",
+        "False",
+        "one of ten thousand shares has hardly any noise: exact counts for a hundredth",
+        ("curator/test_owner.py::test_a_curator_gives_no_share_of_the_noise",),
+    ),
+    Mutant(
+        "whoever holds a curator has its ledger",
+        "Accounting.ledger",
+        "return ReadOnlyLedger(self._ledger)",
+        "return self._ledger",
+        "an analyst raises the cap, and asks on",
+        ("curator/test_owner.py::test_a_curator_lifts_no_budget",),
+    ),
+    Mutant(
+        "a share may have any noise",
+        "SharesNoise.cost",
+        "check_deviation(self.spread(price), self.parties)",
+        "",
+        "a share that leaves without the others is the exact counts",
+        ("curator/test_share.py::test_a_share_has_noise_of_its_own",),
+    ),
+    Mutant(
         "replacing a person costs as much as adding one",
         "Cost.for_neighbours",
         'factor = rows_per_person * (2 if neighbours == "replace" else 1)',

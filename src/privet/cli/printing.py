@@ -13,7 +13,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from privet.accounting.ledger import Entry, Ledger, left
+from privet.accounting.ledger import Entry, LedgerReader, left
 from privet.accounting.ledger.reservations import Reservation
 from privet.queries import LabelledCounts
 
@@ -78,7 +78,7 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
     return table
 
 
-def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
+def budget_table(ledger: LedgerReader, datasets: list[str]) -> Table:
     """Make a table of what is spent and left of each data set."""
     table = Table(title="Budgets", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("data set")
@@ -122,7 +122,7 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     return table
 
 
-def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -> Table:
+def grants_table(ledger: LedgerReader, analysts: list[str], grants: Sequence[Grant]) -> Table:
     """Make a table of what analysts may ask about, and what they have left."""
     table = Table(title="Analysts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("analyst")

@@ -31,12 +31,71 @@ if TYPE_CHECKING:
     from privet.accounting.ledger.reservations import Reservation
 
 
-class Ledger(Protocol):
-    """What the curator and its service need of a ledger."""
+class LedgerReader(Protocol):
+    """What can be read of a ledger. Nothing here changes it."""
 
     @property
     def identity(self) -> str:
         """64 hexadecimal digits, drawn when the ledger was made."""
+
+    def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
+        """Return the cap, where there is one."""
+
+    def reservation(self, analyst: str, key: str) -> Reservation | None:
+        """Return the analyst's reservation of this key, open or closed."""
+
+    def reservations(
+        self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
+    ) -> list[Reservation]:
+        """Return the reservations, oldest first."""
+
+    def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
+        """Return what was charged and what open reservations can still charge.
+
+        Of one analyst or of all, in the unit of the data set's cap.
+        """
+
+    def facts(self, dataset: str) -> tuple[str, int] | None:
+        """Return the neighbours and rows per person of the first charge or reservation that stated
+        them.
+        """
+
+    def charged(self, analyst: str, key: str) -> Entry | None:
+        """Return what was charged under this key of the analyst."""
+
+    def answer(self, number: int) -> bytes | None:
+        """Return the answer that was recorded for a charge."""
+
+    def spent(self, dataset: str, analyst: str | None = None) -> Cost:
+        """Return what was spent on a data set, by one analyst or by all."""
+
+    def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
+        """Return the charges, oldest first."""
+
+    def unanswered(self) -> set[int]:
+        """Return the numbers of the charges under a key whose answer was never recorded."""
+
+    def datasets(self) -> list[str]:
+        """Return the data sets that have a cap."""
+
+    def analysts(self, dataset: str) -> list[str]:
+        """Return the analysts that have a cap on a data set."""
+
+    def journal(self) -> Iterator[JournalEntry]:
+        """Return all lines of the journal, oldest first."""
+
+    def line(self, number: int) -> JournalEntry | None:
+        """Return the line of this number, or None."""
+
+    def books(self) -> Books:
+        """Return all that is stored, at one moment."""
+
+    def recorded(self, analyst: str) -> int:
+        """Return how many bytes the recorded answers of an analyst take."""
+
+
+class Ledger(LedgerReader, Protocol):
+    """What the curator and its service need of a ledger."""
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
         """Set the cap of a data set, or of one analyst on it.
@@ -48,9 +107,6 @@ class Ledger(Protocol):
         """Set the cap of a data set unless it has one, in one step; return the cap that it has
         then.
         """
-
-    def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
-        """Return the cap, where there is one."""
 
     def charge(
         self,
@@ -129,14 +185,6 @@ class Ledger(Protocol):
             TooManyReservations: the analyst has as many open ones as are allowed.
         """
 
-    def reservation(self, analyst: str, key: str) -> Reservation | None:
-        """Return the analyst's reservation of this key, open or closed."""
-
-    def reservations(
-        self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
-    ) -> list[Reservation]:
-        """Return the reservations, oldest first."""
-
     def close_reservation(
         self, analyst: str, key: str, *, why: str = "done", model: str = ""
     ) -> Reservation:
@@ -162,55 +210,11 @@ class Ledger(Protocol):
         :meth:`reserve` and :meth:`charge` do this first.
         """
 
-    def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
-        """Return what was charged and what open reservations can still charge.
-
-        Of one analyst or of all, in the unit of the data set's cap.
-        """
-
-    def facts(self, dataset: str) -> tuple[str, int] | None:
-        """Return the neighbours and rows per person of the first charge or reservation that stated
-        them.
-        """
-
-    def charged(self, analyst: str, key: str) -> Entry | None:
-        """Return what was charged under this key of the analyst."""
-
     def record(self, number: int, answer: bytes) -> bytes:
         """Keep the answer that a charge paid for, durably, unless there is one.
 
         Returns the answer that is kept then.
         """
-
-    def answer(self, number: int) -> bytes | None:
-        """Return the answer that was recorded for a charge."""
-
-    def spent(self, dataset: str, analyst: str | None = None) -> Cost:
-        """Return what was spent on a data set, by one analyst or by all."""
-
-    def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
-        """Return the charges, oldest first."""
-
-    def unanswered(self) -> set[int]:
-        """Return the numbers of the charges under a key whose answer was never recorded."""
-
-    def datasets(self) -> list[str]:
-        """Return the data sets that have a cap."""
-
-    def analysts(self, dataset: str) -> list[str]:
-        """Return the analysts that have a cap on a data set."""
-
-    def journal(self) -> Iterator[JournalEntry]:
-        """Return all lines of the journal, oldest first."""
-
-    def line(self, number: int) -> JournalEntry | None:
-        """Return the line of this number, or None."""
-
-    def books(self) -> Books:
-        """Return all that is stored, at one moment."""
-
-    def recorded(self, analyst: str) -> int:
-        """Return how many bytes the recorded answers of an analyst take."""
 
 
 def account_digest(identity: str, dataset: str) -> str:
@@ -218,7 +222,7 @@ def account_digest(identity: str, dataset: str) -> str:
     return hashlib.sha256(f"{identity}\n{dataset}".encode()).hexdigest()[:32]
 
 
-def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
+def left(ledger: LedgerReader, dataset: str, analyst: str) -> Fraction:
     """Return what this analyst can still spend or reserve, in the unit of the data set's cap."""
     cap = ledger.cap(dataset)
     if cap is None:
@@ -362,12 +366,28 @@ def check_name(parameter: str, name: str | None) -> None:
         )
 
 
+class ReadOnlyLedger:
+    """A ledger as somebody sees it who may read it: no method of it charges or sets a cap."""
+
+    def __init__(self, ledger: LedgerReader) -> None:
+        self._ledger = ledger
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _READS:
+            raise AttributeError(
+                f"this ledger is only to be read, and has no {name!r}; budgets and reservations "
+                "are the owner's: use pv.Owner(table, schema, budget), or the ledger that you made"
+            )
+        return getattr(self._ledger, name)
+
+
+_READS = {name for name in vars(LedgerReader) if not name.startswith("_")}
+
+
 class KeyedLedger:
     """A ledger as one request sees it.
 
     What is charged here is charged under the key of the request, so that the request pays once.
-    ``seen`` is told of every charge.
-
     ``seen`` is told of every charge.
     """
 
