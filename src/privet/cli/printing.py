@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from privet.accounting.ledger import Entry, LedgerReader, left
+from privet.accounting.ledger.relation import Relation, stated_by
 from privet.accounting.ledger.reservations import Reservation
 from privet.queries import LabelledCounts
 
@@ -84,6 +85,8 @@ def budget_table(ledger: LedgerReader, datasets: list[str]) -> Table:
     table.add_column("data set")
     for column in ("budget", "spent", "left"):
         table.add_column(column, justify="right")
+    table.add_column("for")
+    stated = stated_by(ledger.journal())
     for dataset in datasets:
         cap = ledger.cap(dataset)
         if cap is not None:
@@ -91,9 +94,23 @@ def budget_table(ledger: LedgerReader, datasets: list[str]) -> Table:
             if spent is not None:
                 left_over = max(cap.amount - ledger.committed(dataset), Fraction(0))
                 table.add_row(
-                    dataset, str(cap), format_number(spent), format_rounded_down(left_over)
+                    dataset,
+                    str(cap),
+                    format_number(spent),
+                    format_rounded_down(left_over),
+                    escape(format_relations(stated.get(dataset, []))),
                 )
     return table
+
+
+def format_relations(stated: Sequence[Relation]) -> str:
+    """Format for whom an account promises something, as its lines state it.
+
+    Older versions charged under several; what they add up to is marked.
+    """
+    if len(stated) > 1:
+        return f"MIXED, its total promises nothing: {'; '.join(map(str, stated))}"
+    return str(stated[0]) if stated else "not stated yet"
 
 
 def reservations_table(open_ones: Sequence[Reservation]) -> Table:

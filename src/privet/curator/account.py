@@ -217,6 +217,7 @@ class Accounting:
             "schema": schema.fingerprint,
             "neighbours": schema.neighbours,
             "rows_per_person": schema.rows_per_person,
+            "person": schema.person or "",
         }
 
     def _charge(self, cost: Cost, what: str, asked: str = "") -> Entry:

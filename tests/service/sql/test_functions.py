@@ -104,6 +104,25 @@ def test_what_is_charged_is_the_cost_for_the_neighbours_of_the_schema(place, fac
         ask(session, dataset, {}, "0.3")
     assert place.ledger.spent(dataset) == Cost.pure("0.3").promised(schema)
     assert place.ledger.spent(dataset).epsilon == F(3, 10) * factor
+    assert place.ledger.relation(dataset)[:2] == (schema.neighbours, schema.rows_per_person)
+
+
+def test_an_account_has_one_relation_whoever_charges(place):
+    """The service and SQL clients charge one account, under schema files that differ."""
+    dataset = new_dataset(place, schema=SCHEMA.declare(neighbours="replace"))
+    place.functions.allow(dataset, "ada")
+    given = {"neighbours": "add-remove", "rows_per_person": 1}
+    place.ledger.charge(dataset, "bob", Cost.pure(1), "counts", **given)
+    with place.connect(place.role("ada")) as session:
+        with refused("PV009", "for other neighbours"):
+            ask(session, dataset, {}, "0.3")
+        # a data set that the version before added states nothing but its factor
+        place.sql("UPDATE privet.datasets SET neighbours = '' WHERE dataset = %s", (dataset,))
+        with refused("PV009", "for other neighbours"):
+            ask(session, dataset, {}, "0.3")
+        place.sql("UPDATE privet.datasets SET factor = 1 WHERE dataset = %s", (dataset,))
+        ask(session, dataset, {}, "0.3")
+    assert place.ledger.spent(dataset).epsilon == F(13, 10)
 
 
 def test_the_last_unit_can_be_spent_and_not_one_more(place, session, dataset, analyst):

@@ -28,6 +28,7 @@ from privet.accounting.ledger.journal import Books, Entry, JournalEntry
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
 
 if TYPE_CHECKING:
+    from privet.accounting.ledger.relation import Relation
     from privet.accounting.ledger.reservations import Reservation
 
 
@@ -55,10 +56,8 @@ class LedgerReader(Protocol):
         Of one analyst or of all, in the unit of the data set's cap.
         """
 
-    def facts(self, dataset: str) -> tuple[str, int] | None:
-        """Return the neighbours and rows per person of the first charge or reservation that stated
-        them.
-        """
+    def relation(self, dataset: str) -> Relation | None:
+        """Return who the neighbours of an account are; None where no line has stated it yet."""
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         """Return what was charged under this key of the analyst."""
@@ -122,6 +121,7 @@ class Ledger(LedgerReader, Protocol):
         schema: str = "",
         neighbours: str = "",
         rows_per_person: int = 0,
+        person: str = "",
     ) -> Entry:
         """Record a charge durably, or raise and record nothing.
 
@@ -139,13 +139,15 @@ class Ledger(LedgerReader, Protocol):
             reservation: the key of the analyst's reservation to charge; empty: none.
             asked: the question in words, with labels, for people; at most 2000 characters.
             schema: the fingerprint of the schema. Not recorded; it must be that of the reservation.
-            neighbours: ``"add-remove"`` or ``"replace"``. Recorded if they are the first of this
-                data set, or differ from the recorded ones; they must be those of the reservation.
-            rows_per_person: goes with ``neighbours``.
+            neighbours: ``"add-remove"`` or ``"replace"``; empty: not stated, and taken as the
+                account's. The first that are stated are those of the account.
+            rows_per_person, person: go with ``neighbours``; ``person`` is the column that tells
+                people apart, empty where there is none.
 
         Raises:
             BudgetExceeded: it does not fit.
             KeyReused: the key belongs to another request, or to a reservation.
+            PrivacyError: the account is for other neighbours.
             ReservationClosed: the analyst has no such open reservation on this data set.
         """
 
@@ -161,6 +163,7 @@ class Ledger(LedgerReader, Protocol):
         schema: str,
         neighbours: str,
         rows_per_person: int,
+        person: str = "",
     ) -> Reservation:
         """Set an amount aside durably, or raise and record nothing.
 
@@ -178,10 +181,12 @@ class Ledger(LedgerReader, Protocol):
             schema: the fingerprint of the schema.
             neighbours: ``"add-remove"`` or ``"replace"``.
             rows_per_person: how many rows one person may have.
+            person: the column that tells people apart; empty where there is none.
 
         Raises:
             BudgetExceeded: it does not fit.
             KeyReused: the key belongs to a charge, or to another reservation.
+            PrivacyError: the account is for other neighbours.
             TooManyReservations: the analyst has as many open ones as are allowed.
         """
 
@@ -364,6 +369,16 @@ def check_name(parameter: str, name: str | None) -> None:
         raise ParameterError(
             f"{parameter} must be a name of 1 to 500 printable characters, got {name!r}"
         )
+
+
+def check_text(parameter: str, text: str) -> None:
+    """Raise unless every ledger can store this text."""
+    try:
+        good = isinstance(text, str) and b"\x00" not in text.encode()
+    except UnicodeEncodeError:
+        good = False
+    if not good:
+        raise ParameterError(f"{parameter} must be text that UTF-8 can write, without NUL")
 
 
 class ReadOnlyLedger:

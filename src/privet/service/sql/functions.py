@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     import psycopg
 
 
-_VERSION = 2  # Privet 0.1 has version 1
-_SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql", "budget.sql", "settings.sql")
-_UPGRADES = {1: ("budget.sql", "settings.sql")}  # who may call them stays
+_VERSION = 3  # Privet 0.1 has version 1
+_CHANGED = ("relations.sql", "rights.sql", "ask.sql", "budget.sql", "settings.sql")
+_SCRIPTS = ("tables.sql", "noise.sql", *_CHANGED)
+_UPGRADES = {1: _CHANGED, 2: _CHANGED}  # who may call them stays
 _CALLS: LiteralString = (
     "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), "
     "privet.budget(text)"
@@ -92,7 +93,7 @@ class SQLFunctions:
         with self._changing() as connection:
             connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
             connection.execute(
-                "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
                 (
                     dataset,
                     located.relation,
@@ -101,6 +102,9 @@ class SQLFunctions:
                     stored.numbers,
                     stored.codes,
                     factor,
+                    schema.neighbours,
+                    schema.rows_per_person,
+                    schema.person or "",
                 ),
             )
             for position, (name, attribute) in enumerate(asked_attributes(schema).items()):

@@ -1,7 +1,7 @@
 -- Analysts who could read the rows of a data set, or the ledger, without asking: the promise would be void. What they have themselves
 -- counts, what everybody has, and what a role has that they are members of, whether or not they inherit it. Any right will do: who may only
 -- delete rows and make triggers reads the rows in a trigger.
-CREATE FUNCTION privet.mighty() RETURNS TABLE (role text, might text) LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.mighty() RETURNS TABLE (role text, might text) LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH RECURSIVE
     reads (reader, source) AS (  -- a view reads what its rules name, a table its heirs and partitions
         SELECT r.ev_class, d.refobjid
