@@ -35,6 +35,14 @@ MUTANTS = (
         ("cli/test_same_rows.py::test_a_table_that_was_removed_keeps_its_account",),
     ),
     Mutant(
+        "a partitioned table can be asked from SQL",
+        "SQLFunctions.add_dataset",
+        "_refuse_told_counts(connection)",
+        "",
+        "every login reads in the catalog how many people are in each partition, exactly",
+        ("service/sql/test_catalog.py::test_a_table_whose_parts_the_catalog_counts_is_refused",),
+    ),
+    Mutant(
         "a view has an account of its own",
         "check_new_account",
         "rows & _rows_beside(place, other)",

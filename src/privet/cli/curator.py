@@ -67,6 +67,14 @@ def add_dataset(
         "--sql",
         help="Let SQL clients ask too; table and ledger must be in one PostgreSQL database.",
     ),
+    public_counts: bool = typer.Option(
+        False,
+        "--public-counts",
+        help=(
+            "With --sql: you know that every login reads exact counts of partitions, heirs, "
+            "partial indexes and materialized views in the catalog."
+        ),
+    ),
     same_rows: bool = typer.Option(
         False,
         "--same-rows",
@@ -111,7 +119,12 @@ def add_dataset(
             "--same-rows if that is what you want; it is recorded"
         )
     if sql:
-        _require_sql_functions(state).add_dataset(name, opened.name, public)
+        functions = _require_sql_functions(state)
+        functions.add_dataset(name, opened.name, public, public_counts=public_counts)
+        for told in functions.list_told(name):
+            typer.echo(
+                f"warning: every login can read the exact number of rows of {told}", err=True
+            )
     budget = state.ledger.open_cap(name, budget)
     state.accounts.add_dataset(name, make_absolute(table), public, rows, known)
     if opened.writable():

@@ -176,6 +176,8 @@ BEGIN
     END;
     INSERT INTO privet.answers VALUES (line.number, privet.sealed(answer));
     INSERT INTO privet.asked VALUES (line.number, pg_current_xact_id());
+    -- A transaction that has notified cannot be prepared (PREPARE TRANSACTION), and keep the ledger's lock for ever. Nobody can listen.
+    PERFORM pg_notify(gen_random_uuid()::text, '');
     RETURN ticket;
 END $$;
 
