@@ -30,6 +30,7 @@ NAMES = [
     "NoiseWarning",
     "NoisyID3Classifier",
     "Numeric",
+    "Owner",
     "Partition",
     "PrivacyWarning",
     "PrivetClassifier",

@@ -6,7 +6,7 @@ One trust boundary, the curator, answers questions about disjoint cells of a tab
 
 An owner describes what is public (``Schema``), opens the rows where they are (``open_table``) and
 puts a ``Curator`` with a ``Budget`` in front of them. Whoever stands outside holds a curator and a
-budget, never rows.
+budget, never rows; what only the owner may do is on ``Owner``.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from privet.accounting.ledger import SQLiteLedger as SQLiteLedger
     from privet.client.curator import connect as connect
     from privet.curator import Curator as Curator
+    from privet.curator import Owner as Owner
     from privet.domain import Boolean as Boolean
     from privet.domain import Categorical as Categorical
     from privet.domain import Date as Date
@@ -87,6 +88,7 @@ _HOMES = {
     "NoiseWarning": "privet.errors",
     "NoisyID3Classifier": "privet.learners",
     "Numeric": "privet.domain",
+    "Owner": "privet.curator",
     "Partition": "privet.domain.questions",
     "PrivacyWarning": "privet.errors",
     "PrivetError": "privet.errors",

@@ -79,11 +79,12 @@ def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
         nursery / "nursery.schema.json",
         "--rho",
         "0.5",
+        "--same-rows",
     )
     assert "budget rho 0.5" in other.out
     assert state.ledger.cap("rhos") == Budget(rho="0.5")
     listed = [line.split() for line in privet("curator", "dataset", "list").out.splitlines()]
-    assert ["people", "epsilon", "3", "0", "3"] in listed
+    assert ["people", "epsilon", "3", "0", "3", "not", "stated", "yet"] in listed
     assert privet("curator", "dataset", "remove", "people").code == 0
     assert [dataset.name for dataset in state.accounts.datasets()] == ["rhos"]
     assert state.ledger.cap("people") == Budget(3), "what was spent is not forgotten"

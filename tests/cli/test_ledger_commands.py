@@ -65,7 +65,7 @@ def test_show_prints_charges_and_what_is_left(privet: Run, book: SQLiteLedger) -
     lines = [line.split() for line in privet("ledger", "show", "book.sqlite").out.splitlines()]
     assert any(line[-4:] == ["class", "counts", "0.333333", "0.0555556"] for line in lines)
     assert any(line[-2:] == ["-", "0.5"] for line in lines)
-    assert ["people", "rho", "2", "0.555556", "1.44444"] in lines
+    assert ["people", "rho", "2", "0.555556", "1.44444", "not", "stated", "yet"] in lines
 
 
 def test_show_refuses_what_is_no_ledger_and_makes_none(privet: Run) -> None:

@@ -25,6 +25,7 @@ from privet.accounting.ledger import Ledger, MemoryLedger, SQLiteLedger
 from privet.accounting.ledger.base import KeyedLedger
 from privet.client.session import understood
 from privet.curator import Curator, recorded
+from privet.curator.account import charging
 from privet.curator.recorded import Recorded
 from privet.curator.resumed import ResumableCurator, Unfinished
 from privet.domain import Schema
@@ -84,6 +85,13 @@ WORDS = "Ada Lovelace, 36, broken leg"
 Told = dict[str, Any]
 
 
+class OwnCurator(Curator):
+    """Answers what only an owner may ask, too, as :class:`~privet.curator.Owner` lets it."""
+
+    def ask(self, query, epsilon=None, *, rho=None):
+        return self._answer(check_query(query, self.schema), epsilon, rho)
+
+
 @dataclass(frozen=True)
 class Case:
     """A query, and who answers it."""
@@ -108,7 +116,10 @@ class Case:
         bits: Any = None,
     ) -> Curator:
         """A curator of a few rows."""
-        return self.curator.over(
+        kind = self.curator
+        if not self.query(schema).for_analysts:
+            kind = OwnCurator if kind is Curator else type("Own", (kind, OwnCurator), {})
+        return kind.over(
             source,
             schema,
             budget or Budget(1000),
@@ -287,7 +298,7 @@ def answered_once(case: Case) -> None:
             nonlocal attempts
             attempts += 1
             own = attempts
-            answer = curator.with_ledger(view).ask(query, EPSILON)
+            answer = charging(curator, view).ask(query, EPSILON)
             meanwhile()
             return json.dumps({"attempt": own, **answer.to_json()}).encode()
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from privet.accounting.cost import Budget
-from privet.curator import Curator
+from privet.curator import Curator, Owner
 from privet.domain import Categorical, Numeric, Schema
 from privet.domain.cells import Cells, Split
 from privet.errors import TableError
@@ -26,7 +26,6 @@ QUESTIONS = {
         Cells.everything(SCHEMA), [Split.multiway(SCHEMA, "colour")], "gini", "1/10"
     ),
     "quantile": lambda curator: curator.median("age", "1/10"),
-    "share": lambda curator: curator.share(Cells.everything(SCHEMA), "1/10", parties=2),
 }
 FRAME = pd.DataFrame(
     {"colour": ["red", "green"] * 20, "age": [10.0, 50.0] * 20, "ill": ["no", "yes"] * 20}
@@ -46,6 +45,16 @@ def test_a_file_that_is_gone(tmp_path, question):
     (tmp_path / "away.csv").rename(path)
     question(curator)
     assert curator.left == Budget("9/10").amount
+
+
+def test_a_share_of_a_file_that_is_gone(tmp_path):
+    path = tmp_path / "people.csv"
+    FRAME.to_csv(path, index=False)
+    owner = Owner(path, SCHEMA, Budget(1))
+    path.unlink()
+    with pytest.raises(TableError, match="gone"):
+        owner.share(Cells.everything(SCHEMA), "1/10", parties=3, honest=2)
+    assert owner.ledger.entries() == []
 
 
 def test_a_folder_that_may_not_be_entered(tmp_path, monkeypatch):

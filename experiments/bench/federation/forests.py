@@ -13,7 +13,7 @@ import numpy as np
 
 from privet.accounting.cost import Number
 from privet.accounting.statement import Charge, PrivacyStatement
-from privet.curator import Curator
+from privet.curator import Owner
 from privet.curator.spending import release_id
 from privet.domain import Schema
 from privet.domain.questions import Question
@@ -71,12 +71,13 @@ def _read(model: Model, recipe: Recipe) -> Model:
     return make_batch_model(plan, model.evidence.batches[0], model.privacy, model.schema)
 
 
-def secure_sum(plan: Plan, curators: Sequence[Curator], epsilon: Number, honest: int) -> Model:
+def secure_sum(plan: Plan, owners: Sequence[Owner], epsilon: Number, honest: int) -> Model:
     """What all parties' shares add up to, when noise is enough as soon as ``honest`` of them add
     theirs.
     """
     shares = [
-        curator.share(Question.forest(plan.forest), epsilon, parties=honest) for curator in curators
+        owner.share(Question.forest(plan.forest), epsilon, parties=honest + 1, honest=honest)
+        for owner in owners
     ]
     return summed(plan, shares, honest)
 

@@ -25,14 +25,15 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
     everybody = problem.curator(train, 2 * EPSILON * len(PARTIES))
     for n in PARTIES:
         parts = divided(train, [1] * n, seed=1000 * repeat + 10 * fold + n)
-        curators = [problem.curator(part, 3 * EPSILON) for part in parts]
+        owners = [problem.owner(part, 3 * EPSILON) for part in parts]
+        curators = [owner.curator() for owner in owners]
         plan = plan_for(problem.schema, len(train))
         drawn = [PrivetClassifier(EPSILON).fit_from(curator).model_ for curator in curators]
         random_trees = {
             "random trees, plain merge": [
                 contribution(plan, curator, EPSILON) for curator in curators
             ],
-            "random trees, secure sum": [secure_sum(plan, curators, EPSILON, n)],
+            "random trees, secure sum": [secure_sum(plan, owners, EPSILON, n)],
         }
         ways = {
             "Gibbs trees, one party alone": drawn,

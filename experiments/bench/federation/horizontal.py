@@ -25,7 +25,8 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
     everybody = problem.curator(train, len(PARTIES) * sum(EPSILONS))
     for n in PARTIES:
         parts = divided(train, [1] * n, seed=1000 * repeat + 10 * fold + n)
-        curators = [problem.curator(part, 4 * sum(EPSILONS)) for part in parts]
+        owners = [problem.owner(part, 4 * sum(EPSILONS)) for part in parts]
+        curators = [owner.curator() for owner in owners]
         for epsilon in EPSILONS:
             small, plan = (
                 plan_for(problem.schema, len(parts[0])),
@@ -33,10 +34,8 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
             )
             ways = {
                 "plain merge": [contribution(plan, curator, epsilon) for curator in curators],
-                "secure sum": [secure_sum(plan, curators, epsilon, n)],
-                "secure sum, half may fail": [
-                    secure_sum(plan, curators, epsilon, math.ceil(n / 2))
-                ],
+                "secure sum": [secure_sum(plan, owners, epsilon, n)],
+                "secure sum, half may fail": [secure_sum(plan, owners, epsilon, math.ceil(n / 2))],
                 "pooled": [contribution(plan, everybody, epsilon)],
             }
             said = {"parties": n, "epsilon": epsilon}

@@ -13,7 +13,7 @@ from experiments.bench.accuracy.folds import splits
 from privet import datasets
 from privet._types import Ints
 from privet.accounting.cost import Budget, Number
-from privet.curator import Curator
+from privet.curator import Curator, Owner
 from privet.domain import Schema
 from privet.domain.encode.rows import Encoded, encode
 from privet.model import Model
@@ -46,6 +46,10 @@ class Problem:
         """A curator of some rows, and some attributes, with all of epsilon to spend. The number of
         rows is declared.
         """
+        return self.owner(rows, epsilon, attributes).curator()
+
+    def owner(self, rows: Ints, epsilon: Number, attributes: Sequence[str] | None = None) -> Owner:
+        """The owner of these rows."""
         names = list(self.schema.names if attributes is None else attributes)
         schema = self.schema.declare(n_rows=len(rows))
         if attributes is not None:
@@ -57,7 +61,7 @@ class Problem:
             )
         table = MemoryTable(self.data.X[names].iloc[rows], self.data.y.iloc[rows])
         public = epsilon == math.inf
-        return Curator(table, schema, Budget(1 if public else epsilon), public=public)
+        return Owner(table, schema, Budget(1 if public else epsilon), public=public)
 
     def accuracy(self, model: Model, rows: Ints) -> float:
         codes: list[Any] = [

@@ -16,7 +16,7 @@ _RELEASE = (
 MUTANTS = (
     Mutant(
         "rows are read before the charge",
-        "Curator.ask",
+        "Curator._answer",
         f"{_CHARGE}\n{_RELEASE}",
         f"{_RELEASE}\n{_CHARGE}",
         "a crash between the two leaves an answer that nobody paid for",
@@ -28,7 +28,7 @@ MUTANTS = (
     ),
     Mutant(
         "selections are not charged",
-        "Curator.ask",
+        "Curator._answer",
         _CHARGE,
         "entry = None if kind.__class__.__name__ == 'Selects' else self._charge(cost, 'x')",
         "quantiles can be asked for without end",
@@ -36,7 +36,7 @@ MUTANTS = (
     ),
     Mutant(
         "drawn trees are not charged",
-        "Curator.ask",
+        "Curator._answer",
         _CHARGE,
         "entry = None if kind.__class__.__name__ == 'Draws' else self._charge(cost, 'x')",
         "trees can be drawn without end",
@@ -160,7 +160,7 @@ MUTANTS = (
     ),
     Mutant(
         "an engine's failure is not withheld",
-        "Curator.ask",
+        "Curator._answer",
         _RELEASE,
         "released = kind.release(asked.exact(self._source), price, self._bits)",
         "an error message quotes somebody's row",

@@ -43,9 +43,9 @@ MUTANTS = (
     ),
     Mutant(
         "parties add the noise of more than are honest",
-        "Party.contribution",
-        "parties=terms.honest",
-        "parties=10 * terms.honest",
+        "Owner.share",
+        "ShareCounts(question, honest)",
+        "ShareCounts(question, 10 * honest)",
         "the sum has a tenth of the noise that people were promised",
         (
             "federation/flower/test_rounds.py::test_a_round_gives_the_sum_with_the_noise_of_one_curator",

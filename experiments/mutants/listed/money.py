@@ -8,6 +8,73 @@ _APP = "service/test_app.py"
 
 MUTANTS = (
     Mutant(
+        "an account is charged for any neighbours",
+        "check_relation",
+        "recorded is None or stated is None or is_same(recorded, stated)",
+        "True",
+        "2 for a row added and 4 for one replaced are shown as 6, and are 8",
+        ("accounting/ledger/test_relation.py::test_nothing_is_charged_under_another_relation",),
+    ),
+    Mutant(
+        "a file has as many accounts as names",
+        "identify_rows",
+        'files.add(f"inode {found.st_dev}:{found.st_ino}")',
+        "",
+        "a hard link has a budget of its own, for the same people",
+        ("cli/test_same_rows.py::test_the_other_order_is_refused_too",),
+    ),
+    Mutant(
+        "a data set that was removed is forgotten",
+        "Accounts.remove_dataset",
+        'connection.execute("DELETE FROM grants WHERE dataset = ?", (name,))',
+        (
+            'connection.execute("DELETE FROM grants WHERE dataset = ?", (name,))\n'
+            'connection.execute("DELETE FROM places WHERE dataset = ?", (name,))'
+        ),
+        "a table whose budget is spent is added again under another name, with a new one",
+        ("cli/test_same_rows.py::test_a_table_that_was_removed_keeps_its_account",),
+    ),
+    Mutant(
+        "a partitioned table can be asked from SQL",
+        "SQLFunctions.add_dataset",
+        "_refuse_told_counts(connection)",
+        "",
+        "every login reads in the catalog how many people are in each partition, exactly",
+        ("service/sql/test_catalog.py::test_a_table_whose_parts_the_catalog_counts_is_refused",),
+    ),
+    Mutant(
+        "a view has an account of its own",
+        "check_new_account",
+        "rows & _rows_beside(place, other)",
+        "False",
+        "each view of a table has a budget of its own, for the same people",
+        ("cli/test_same_rows.py::test_a_view_is_no_second_budget",),
+    ),
+    Mutant(
+        "an analyst may ask for a share of the noise",
+        "Curator.ask",
+        "not asked.for_analysts",
+        "False",
+        "one of ten thousand shares has hardly any noise: exact counts for a hundredth",
+        ("curator/test_owner.py::test_a_curator_gives_no_share_of_the_noise",),
+    ),
+    Mutant(
+        "whoever holds a curator has its ledger",
+        "Accounting.ledger",
+        "return ReadOnlyLedger(self._ledger)",
+        "return self._ledger",
+        "an analyst raises the cap, and asks on",
+        ("curator/test_owner.py::test_a_curator_lifts_no_budget",),
+    ),
+    Mutant(
+        "a share may have any noise",
+        "SharesNoise.cost",
+        "check_deviation(self.spread(price), self.parties)",
+        "",
+        "a share that leaves without the others is the exact counts",
+        ("curator/test_share.py::test_a_share_has_noise_of_its_own",),
+    ),
+    Mutant(
         "replacing a person costs as much as adding one",
         "Cost.for_neighbours",
         'factor = rows_per_person * (2 if neighbours == "replace" else 1)',

@@ -6,6 +6,7 @@ The curator is that of a table with a ledger beside it, or one at an address.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import quote
 
 import typer
 from rich.console import Console
@@ -42,6 +44,8 @@ from privet.errors import (
     SchemaError,
     TableError,
 )
+from privet.tables.base import Table
+from privet.tables.identity import count_names, identify_rows
 from privet.tables.open import open_table
 
 if TYPE_CHECKING:
@@ -84,9 +88,42 @@ class TablePlace:
             None if self.budget is None else Budget(parse_exact("--budget", self.budget, zero=True))
         )
         book = SQLiteLedger(ledger_beside(self.table) if self.ledger is None else self.ledger)
-        if cap is None and book.cap(opened.name) is None:
-            cap = Budget(DEFAULT_BUDGET)
+        if book.cap(opened.name) is None:
+            check_new_account(self.table, opened, book)
+            cap = cap or Budget(DEFAULT_BUDGET)
         return Curator(opened, self.schema, cap, ledger=book, analyst=self.analyst)
+
+
+def check_new_account(place: str, table: Table, ledger: SQLiteLedger) -> None:
+    """Raise where a table that has no account yet may have one under another name."""
+    open_it = (
+        f"'privet ledger cap {ledger.path} {table.name} EPSILON' opens an account for this name, "
+        "if you know that"
+    )
+    names = count_names(place)
+    if names > 1:
+        raise ParameterError(
+            f"{table.name} is a file with {names} names (hard links), and its account may be that "
+            f"of another name: ask under that one, or name its ledger with --ledger. {open_it}"
+        )
+    rows = identify_rows(place, table)
+    for other in ledger.datasets():
+        if rows & _rows_beside(place, other):
+            raise ParameterError(
+                f"rows of {table.name!r} are those of {other!r}, which has an account: ask about "
+                f"that one. {open_it}"
+            )
+
+
+def _rows_beside(place: str, name: str) -> frozenset[str]:
+    """Return where the rows of another table of the same database are; empty where none is."""
+    beside = re.sub(r"(?<=[?&]table=)[^&]*", quote(name), place)
+    if beside == place:
+        return frozenset()
+    try:
+        return identify_rows(beside, open_table(beside))
+    except PrivetError:  # an account of another database
+        return frozenset()
 
 
 @dataclass(frozen=True)

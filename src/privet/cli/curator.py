@@ -67,6 +67,19 @@ def add_dataset(
         "--sql",
         help="Let SQL clients ask too; table and ledger must be in one PostgreSQL database.",
     ),
+    public_counts: bool = typer.Option(
+        False,
+        "--public-counts",
+        help=(
+            "With --sql: you know that every login reads exact counts of partitions, heirs, "
+            "partial indexes and materialized views in the catalog."
+        ),
+    ),
+    same_rows: bool = typer.Option(
+        False,
+        "--same-rows",
+        help="You know that another data set has the same rows: their charges do not add up.",
+    ),
     home: Path = HOME,
 ) -> None:
     """Register a table with its schema and the budget of all analysts together.
@@ -74,8 +87,10 @@ def add_dataset(
     Example: [bold]privet curator dataset add people duckdb:///people.db?table=people --schema
     people.schema.json --epsilon 3[/bold]
     """
+    from privet.accounting.ledger.relation import Relation, check_relation
     from privet.domain import Schema
     from privet.errors import LedgerError
+    from privet.tables.identity import identify_rows
     from privet.tables.open import open_table
     from privet.tables.sources.registry import make_absolute
 
@@ -88,14 +103,30 @@ def add_dataset(
     before = state.ledger.cap(name)
     if before is not None and not before.matches(budget):
         raise LedgerError(
-            f"the ledger knows data set {name!r} already, with a budget of {before}; use that, or "
-            "another name"
+            f"the ledger knows data set {name!r} already, with a budget of {before}, which stays: "
+            "give that one"
         )
+    own = Relation(public.neighbours, public.rows_per_person, public.person or "")
+    check_relation(name, state.ledger.relation(name), own)
     state.accounts.check_new_dataset(name)
+    rows = identify_rows(table, opened)
+    known = _find_same_rows(state, name, rows)
+    if known and not same_rows:
+        others = ", ".join(map(repr, known))
+        raise ParameterError(
+            f"the rows of {opened.name!r} are, or may be, those of data set {others}: under two "
+            "names each budget can be spent in full. Grant analysts that one instead, or say "
+            "--same-rows if that is what you want; it is recorded"
+        )
     if sql:
-        _require_sql_functions(state).add_dataset(name, opened.name, public)
+        functions = _require_sql_functions(state)
+        functions.add_dataset(name, opened.name, public, public_counts=public_counts)
+        for told in functions.list_told(name):
+            typer.echo(
+                f"warning: every login can read the exact number of rows of {told}", err=True
+            )
     budget = state.ledger.open_cap(name, budget)
-    state.accounts.add_dataset(name, make_absolute(table), public)
+    state.accounts.add_dataset(name, make_absolute(table), public, rows, known)
     if opened.writable():
         typer.echo(
             (
@@ -124,6 +155,8 @@ def list_datasets(home: Path = HOME) -> None:
     Console().print(
         budget_table(state.ledger, [dataset.name for dataset in state.accounts.datasets()])
     )
+    for dataset, other, _ in state.accounts.overlaps():
+        typer.echo(f"{dataset!r} has rows of {other!r}: what is spent on them does not add up")
 
 
 @dataset_app.command("remove")
@@ -276,7 +309,10 @@ def ledger(
     unanswered = state.ledger.unanswered()
     if as_json:
         for entry in entries:
-            typer.echo(json.dumps({**entry_to(entry), "answered": entry.number not in unanswered}))
+            relation = state.ledger.relation(entry.dataset)
+            whom = {} if relation is None else relation.to_json()
+            answered = entry.number not in unanswered
+            typer.echo(json.dumps({**entry_to(entry), "answered": answered, **whom}))
         return
     from rich.console import Console
 
@@ -413,6 +449,24 @@ def limits(
 
     _open(home)
     show_limits(Limits, home, changes, as_json=as_json)
+
+
+def _find_same_rows(state: ServiceState, name: str, rows: frozenset[str]) -> list[str]:
+    """Return the other data sets that have some of these rows, or may have: removed ones too, as
+    what was spent on them stays.
+    """
+    from privet.errors import PrivetError
+    from privet.tables.identity import identify_rows
+    from privet.tables.open import open_table
+
+    places = state.accounts.places()
+    for dataset in state.accounts.datasets():
+        if dataset.name not in places:  # registered by 0.1
+            try:
+                places[dataset.name] = identify_rows(dataset.place, open_table(dataset.place))
+            except PrivetError:  # it cannot be looked at now
+                places[dataset.name] = rows
+    return sorted(other for other, found in places.items() if other != name and found & rows)
 
 
 def _require_sql_functions(state: ServiceState) -> SQLFunctions:

@@ -44,7 +44,9 @@ def show(
                 "analyst": entry.analyst,
             }
             asked = {"asked": entry.asked} if entry.asked else {}
-            typer.echo(json.dumps({**line, "what": entry.what, **cost, **asked}))
+            relation = book.relation(entry.dataset)
+            whom = {} if relation is None else relation.to_json()
+            typer.echo(json.dumps({**line, "what": entry.what, **cost, **asked, **whom}))
         return
     from rich.console import Console
 

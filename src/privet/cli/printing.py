@@ -13,7 +13,8 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from privet.accounting.ledger import Entry, Ledger, left
+from privet.accounting.ledger import Entry, LedgerReader, left
+from privet.accounting.ledger.relation import Relation, stated_by
 from privet.accounting.ledger.reservations import Reservation
 from privet.queries import LabelledCounts
 
@@ -78,12 +79,14 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
     return table
 
 
-def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
+def budget_table(ledger: LedgerReader, datasets: list[str]) -> Table:
     """Make a table of what is spent and left of each data set."""
     table = Table(title="Budgets", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("data set")
     for column in ("budget", "spent", "left"):
         table.add_column(column, justify="right")
+    table.add_column("for")
+    stated = stated_by(ledger.journal())
     for dataset in datasets:
         cap = ledger.cap(dataset)
         if cap is not None:
@@ -91,9 +94,23 @@ def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
             if spent is not None:
                 left_over = max(cap.amount - ledger.committed(dataset), Fraction(0))
                 table.add_row(
-                    dataset, str(cap), format_number(spent), format_rounded_down(left_over)
+                    dataset,
+                    str(cap),
+                    format_number(spent),
+                    format_rounded_down(left_over),
+                    escape(format_relations(stated.get(dataset, []))),
                 )
     return table
+
+
+def format_relations(stated: Sequence[Relation]) -> str:
+    """Format for whom an account promises something, as its lines state it.
+
+    Older versions charged under several; what they add up to is marked.
+    """
+    if len(stated) > 1:
+        return f"MIXED, its total promises nothing: {'; '.join(map(str, stated))}"
+    return str(stated[0]) if stated else "not stated yet"
 
 
 def reservations_table(open_ones: Sequence[Reservation]) -> Table:
@@ -122,7 +139,7 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     return table
 
 
-def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -> Table:
+def grants_table(ledger: LedgerReader, analysts: list[str], grants: Sequence[Grant]) -> Table:
     """Make a table of what analysts may ask about, and what they have left."""
     table = Table(title="Analysts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("analyst")

@@ -2,6 +2,7 @@
 
 - :mod:`~privet.curator.base`: ``AnyCurator``, what every curator does, and short forms of queries
 - :mod:`~privet.curator.curator`: the curator in this process: charge, read, release
+- :mod:`~privet.curator.owner`: what only the owner may do: hand out curators, set budgets, shares
 - :mod:`~privet.curator.account`: its account in the ledger
 - :mod:`~privet.curator.recorded`: charge once, keep the answer, give it again
 - :mod:`~privet.curator.resumed`: fits that go on after an interruption, without paying twice
@@ -10,5 +11,6 @@
 
 from privet.curator.base import AnyCurator
 from privet.curator.curator import Curator
+from privet.curator.owner import Owner
 
-__all__ = ["AnyCurator", "Curator"]
+__all__ = ["AnyCurator", "Curator", "Owner"]

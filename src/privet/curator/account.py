@@ -7,12 +7,12 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from privet._notebook import count_of, html_box, one_line
 from privet.accounting.cost import Budget, Cost, Unit, compose_sequentially
-from privet.accounting.ledger import Entry, Ledger, account_digest, left
-from privet.accounting.ledger.base import amount_in
+from privet.accounting.ledger import Entry, Ledger, LedgerReader, account_digest, left
+from privet.accounting.ledger.base import ReadOnlyLedger, amount_in
 from privet.domain import Schema
 from privet.errors import LedgerError, PrivetError
 from privet.mechanisms.randomness import Bits
@@ -24,8 +24,8 @@ class Accounting:
 
     _schema: Schema
     _dataset: str
-    ledger: Ledger
-    analyst: str
+    _ledger: Ledger
+    _analyst: str
     _bits: Bits
     _account: str
     #: The key of the reservation that is charged; empty where none is.
@@ -43,17 +43,21 @@ class Accounting:
         """The name of the account."""
         return self._dataset
 
-    def with_ledger(self, ledger: Ledger) -> Self:
-        """Return the same curator, with a view of its ledger in place of the ledger."""
-        other = copy.copy(self)
-        other.ledger = ledger
-        return other
+    @property
+    def analyst(self) -> str:
+        """Whose account is charged."""
+        return self._analyst
+
+    @property
+    def ledger(self) -> LedgerReader:
+        """The ledger, to be read. What writes to one is on :class:`~privet.curator.Owner`."""
+        return ReadOnlyLedger(self._ledger)
 
     def _open_account(self, budget: Budget | None) -> None:
         cap = (
-            self.ledger.cap(self.dataset)
+            self._ledger.cap(self.dataset)
             if budget is None
-            else self.ledger.open_cap(self.dataset, budget)
+            else self._ledger.open_cap(self.dataset, budget)
         )
         if cap is None:
             raise LedgerError(
@@ -63,7 +67,7 @@ class Accounting:
         if budget is not None and not budget.matches(cap):  # the stored cap stays in force
             raise LedgerError(
                 f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
-                "leave it out here, or change it (privet ledger cap, or the ledger's set_cap)"
+                "leave it out here, or change it (privet ledger cap, or Owner.set_budget)"
             )
 
     @property
@@ -71,12 +75,12 @@ class Accounting:
         """A digest of the account that is charged, for releases: it tells whether two are about one
         table, and nothing else.
         """
-        return self._account or account_digest(self.ledger.identity, self.dataset)
+        return self._account or account_digest(self._ledger.identity, self.dataset)
 
     @property
     def unit(self) -> Unit:
         """What the data set's cap is counted in."""
-        cap = self.ledger.cap(self.dataset)
+        cap = self._ledger.cap(self.dataset)
         assert cap is not None
         return cap.unit
 
@@ -95,9 +99,9 @@ class Accounting:
         Fraction(2, 3)
         """
         if self._reservation:
-            reservation = self.ledger.reservation(self.analyst, self._reservation)
+            reservation = self._ledger.reservation(self._analyst, self._reservation)
             return Fraction(0) if reservation is None else reservation.left
-        return left(self.ledger, self.dataset, self.analyst)
+        return left(self._ledger, self.dataset, self._analyst)
 
     @property
     def private(self) -> bool:
@@ -131,7 +135,7 @@ class Accounting:
         >>> curator.spent
         <Cost: epsilon 0.5 (rho 0.125)>
         """
-        return self.ledger.spent(self.dataset)
+        return self._ledger.spent(self.dataset)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
         """Return what the questions of a plan would cost together, for the declared neighbours,
@@ -191,9 +195,9 @@ class Accounting:
         request = hashlib.sha256(f"{what}\n{amount}".encode()).hexdigest()
         within = copy.copy(self)
         within._reservation = key or f"fit-{secrets.token_hex(16)}"
-        self.ledger.reserve(
+        self._ledger.reserve(
             self.dataset,
-            self.analyst,
+            self._analyst,
             Budget(amount) if self.unit == "epsilon" else Budget(rho=amount),
             self._mark_unless_private(what),
             key=within._reservation,
@@ -213,22 +217,24 @@ class Accounting:
 
     def close_reservation(self, why: str = "done") -> None:
         """End the reservation: what is left of it can be spent by others."""
-        self.ledger.close_reservation(self.analyst, self._reservation, why=why, model=self._claimed)
+        self._ledger.close_reservation(
+            self._analyst, self._reservation, why=why, model=self._claimed
+        )
 
     def cancel_reservation(self, key: str) -> None:
         """End the reservation of this key."""
-        self.ledger.close_reservation(self.analyst, key, why="cancelled")
+        self._ledger.close_reservation(self._analyst, key, why="cancelled")
 
     def reservation_state(self, key: str) -> str:
         """Return whether the reservation of this key is open, and if not, how it ended."""
-        reservation = self.ledger.reservation(self.analyst, key)
+        reservation = self._ledger.reservation(self._analyst, key)
         return "" if reservation is None else reservation.state
 
     def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
         """Return the charges under keys with this prefix, and whether each was answered."""
-        entries = self.ledger.entries(self.dataset, self.analyst)
+        entries = self._ledger.entries(self.dataset, self._analyst)
         mine = [entry for entry in entries if entry.key.startswith(prefix)]
-        return [(entry, self.ledger.answer(entry.number) is not None) for entry in mine]
+        return [(entry, self._ledger.answer(entry.number) is not None) for entry in mine]
 
     @property
     def identity(self) -> list[Any]:
@@ -236,7 +242,7 @@ class Accounting:
         only the domain of the schema.
         """
         schema = self.schema.to_json()
-        return [self.account, self.dataset, self.analyst, schema, self.private, self.unit]
+        return [self.account, self.dataset, self._analyst, schema, self.private, self.unit]
 
     def claim(self, release: str) -> None:
         """Say which release the reservation paid for.
@@ -251,9 +257,9 @@ class Accounting:
         The entry is marked where no privacy can be promised. ``asked`` is the question in labels,
         where that says more.
         """
-        return self.ledger.charge(
+        return self._ledger.charge(
             self.dataset,
-            self.analyst,
+            self._analyst,
             cost,
             self._mark_unless_private(what),
             reservation=self._reservation,
@@ -271,10 +277,29 @@ class Accounting:
             "schema": schema.fingerprint,
             "neighbours": schema.neighbours,
             "rows_per_person": schema.rows_per_person,
+            "person": schema.person or "",
         }
 
     def _charge(self, cost: Cost, what: str, asked: str = "") -> Entry:
         return self.charge_promised(cost.promised(self.schema), what, asked)
+
+
+Account = TypeVar("Account", bound=Accounting)
+
+
+def ledger_of(account: Accounting) -> Ledger:
+    """Return the ledger that is charged, for the owner's side: whoever has it can set caps."""
+    return account._ledger
+
+
+def charging(account: Account, ledger: Ledger) -> Account:
+    """Return the same account with a view of its ledger in place of the ledger.
+
+    For the owner's side, like :func:`ledger_of`: whoever can choose a ledger has no cap.
+    """
+    other = copy.copy(account)
+    other._ledger = ledger
+    return other
 
 
 def preview_cost(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:

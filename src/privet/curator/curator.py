@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from privet._validate import check_integer
 from privet.accounting.cost import NOTHING, Budget, Cost, Number, parse_epsilon
 from privet.accounting.ledger import Entry, Ledger, MemoryLedger
 from privet.accounting.ledger.base import KeyedLedger
-from privet.curator.account import Accounting
+from privet.curator.account import Accounting, charging
 from privet.curator.base import AnyCurator
 from privet.curator.recorded import (
     answer_and_record,
@@ -25,13 +25,18 @@ from privet.curator.recorded import (
 )
 from privet.domain import Schema
 from privet.domain.encode.values import raise_if_any
-from privet.errors import ParameterError, PrivetError, TableError
+from privet.errors import ParameterError, PrivacyError, PrivetError, TableError
 from privet.mechanisms.randomness import Bits, SystemBits
-from privet.queries import Answer, Price, Query, Share, ShareCounts, check_query
+from privet.queries import Answer, Price, Query, check_query
 from privet.queries.base import question_in_words
-from privet.queries.count import Asked
 from privet.tables.base import CountSource, Table
 from privet.tables.open import open_table
+
+#: What 0.1 let everybody do who held a curator, and where an owner finds it.
+_MOVED = {
+    "share": "pv.Owner(table, schema, budget).share(...)",
+    "charging": "privet.curator.account.charging(curator, ledger)",
+}
 
 A = TypeVar("A", bound=Answer)
 Worked = TypeVar("Worked")
@@ -39,6 +44,9 @@ Worked = TypeVar("Worked")
 
 class Curator(Accounting, AnyCurator):
     """Answers queries about a table in this process, within a budget.
+
+    It is what an analyst is handed: nothing public here gives exact numbers, sets a cap or chooses
+    a ledger. What only the owner may do is on :class:`~privet.curator.Owner`.
 
     See :class:`~privet.curator.AnyCurator` for what epsilon and rho mean.
 
@@ -142,7 +150,7 @@ class Curator(Accounting, AnyCurator):
     ) -> None:
         self._source, self._bits, self._account = source, bits, ""
         self._schema, self._dataset = schema, dataset
-        self.ledger, self.analyst = ledger, analyst
+        self._ledger, self._analyst = ledger, analyst
 
     def _charge(self, cost: Cost, what: str, asked: str = "") -> Entry:
         """Charge a cost.
@@ -159,6 +167,15 @@ class Curator(Accounting, AnyCurator):
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
     ) -> A:
         asked = check_query(query, self.schema)
+        if not asked.for_analysts:
+            raise PrivacyError(
+                f"{asked.name!r} is no question of an analyst: alone its answer promises nothing; "
+                "a party of a federation has it from pv.Owner(...).share"
+            )
+        return self._answer(asked, epsilon, rho)
+
+    def _answer(self, asked: Query[A], epsilon: Number | None, rho: Number | None = None) -> A:
+        """Answer a query that was checked, also one that only the owner may ask."""
         price = Price.of(epsilon, rho, public=self._public)
         kind = asked.kind
         cost = kind.cost(price)  # refuses a price that this kind cannot be had for
@@ -184,21 +201,15 @@ class Curator(Accounting, AnyCurator):
             raise ParameterError(f"{asked.name} is asked once, and never written down")
         # A key pays for one query to one curator: about one table, under one schema, at one price.
         digest = digest_of((self.identity, facts_of(asked, epsilon, rho)))
-        keyed = KeyedLedger(self.ledger, self.analyst, key, digest)
+        keyed = KeyedLedger(self._ledger, self._analyst, key, digest)
         fresh: list[A] = []
 
         def work() -> bytes:
-            fresh.append(self.with_ledger(keyed).ask(asked, epsilon, rho=rho))
+            fresh.append(charging(self, keyed).ask(asked, epsilon, rho=rho))
             return pack_answer(fresh[0])
 
         kept = replay_answer(keyed) or answer_and_record(keyed, work)
         return fresh[0] if kept is None else unpack_answer(kept.answer, asked)
-
-    def share(self, question: Asked, epsilon: Number, *, parties: int) -> Share:
-        """Return class counts with one of ``parties`` shares of the noise of :meth:`count`, to
-        leave this process inside secure aggregation only: :class:`~privet.queries.ShareCounts`.
-        """
-        return self.ask(ShareCounts(question, parties), epsilon)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -224,10 +235,10 @@ class Curator(Accounting, AnyCurator):
         if key:
             said = ("split-people", n_parts, amount)
             digest = digest_of((self.identity, said))
-            charged = self.with_ledger(KeyedLedger(self.ledger, self.analyst, key, digest))
+            charged = charging(self, KeyedLedger(self._ledger, self._analyst, key, digest))
         entry = charged._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
         if key:  # the answer is who is in which group, and stays in this process
-            self.ledger.record(entry.number, b"{}")
+            self._ledger.record(entry.number, b"{}")
         names = [f"{self.dataset} (part {number + 1} of {n_parts})" for number in range(n_parts)]
         parts = [
             Curator.over(
@@ -236,7 +247,7 @@ class Curator(Accounting, AnyCurator):
                 budget,
                 ledger=MemoryLedger(),
                 dataset=name,
-                analyst=self.analyst,
+                analyst=self._analyst,
                 bits=self._bits,
             )
             for source, name in zip(sources, names, strict=True)
@@ -244,6 +255,10 @@ class Curator(Accounting, AnyCurator):
         for part in parts:
             part._account = self.account  # whatever is released about them is about this table
         return parts
+
+    def __getattr__(self, name: str) -> NoReturn:
+        moved = f"; it is for owners now: {_MOVED[name]}" if name in _MOVED else ""
+        raise AttributeError(f"a Curator has no attribute {name!r}{moved}")
 
     # -- how it is done ----------------------------------------------------------------------------
 

@@ -321,7 +321,7 @@ class StreamAccount(Accounting):
         analyst: str,
     ) -> None:
         self._schema, self._dataset = randomizer.schema, dataset
-        self.ledger, self.analyst = ledger, analyst
+        self._ledger, self._analyst = ledger, analyst
         self._bits, self._account, self._cost = randomizer.bits, "", randomizer.cost
         self._open_account(budget)
 

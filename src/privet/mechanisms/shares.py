@@ -27,6 +27,11 @@ from privet.mechanisms.laplace import magnitudes
 from privet.mechanisms.randomness import Bits, uniform_below
 
 MAX_SHARES = 10_000
+
+#: The least standard deviation that the noise of one share may have, in rows. A share alone
+#: promises nothing, and with less noise than this it would be the exact counts.
+LEAST_DEVIATION = 0.25
+
 _CHUNK = 1 << 18  # bounds the working memory
 
 
@@ -75,6 +80,22 @@ def deviation_of_shares(scale: Fraction, shares: int, added: int) -> float:
     """
     p = math.exp(-1 / float(scale))
     return math.sqrt(2 * p * added / shares) / -math.expm1(-1 / float(scale))
+
+
+def check_deviation(scale: Fraction, shares: int) -> None:
+    """Raise where one of so many shares would have less noise than :data:`LEAST_DEVIATION`.
+
+    What all shares together hide is hidden by their sum alone; this bounds what a share gives away
+    if it ever leaves without the others.
+    """
+    if deviation_of_shares(scale, shares, 1) < LEAST_DEVIATION:
+        most = math.floor((deviation_of_shares(scale, 1, 1) / LEAST_DEVIATION) ** 2)
+        advice = f"at most {most} shares" if most else "a smaller epsilon"
+        raise ParameterError(
+            f"one of {shares} shares of noise of scale {float(scale):.4g} would have a standard "
+            f"deviation below {LEAST_DEVIATION}, which is hardly any noise; rest the promise on "
+            f"{advice}"
+        )
 
 
 def check_shares(name: str, shares: int) -> int:

@@ -32,7 +32,7 @@ from privet.mechanisms.gaussian import add_gaussian
 from privet.mechanisms.laplace import add_laplace
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection, select, selection_cost
-from privet.mechanisms.shares import add_laplace_share
+from privet.mechanisms.shares import add_laplace_share, check_deviation
 from privet.queries.answers import NoiseKind
 
 if TYPE_CHECKING:
@@ -180,6 +180,7 @@ class SharesNoise(Kind[Sequence[Ints], Noisy]):
             raise PrivacyError("epsilon = inf means no noise; a share of noise needs some")
         if self.spread(price) > MAX_SPREAD:
             raise ParameterError("epsilon is so small that the noise does not fit into 64 bits")
+        check_deviation(self.spread(price), self.parties)
         return Cost.pure(price.in_epsilon())
 
     def release(self, exact: Sequence[Ints], price: Price, bits: Bits) -> Noisy:

@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,6 +32,15 @@ CREATE TABLE IF NOT EXISTS analysts (name TEXT PRIMARY KEY, token TEXT NOT NULL 
 CREATE TABLE IF NOT EXISTS grants (
     analyst TEXT NOT NULL REFERENCES analysts (name), dataset TEXT NOT NULL, expires TEXT NOT NULL, PRIMARY KEY (analyst, dataset));
 """  # noqa: E501
+# Where the rows of a data set are, also of one that was removed: what was spent on them stays. And
+# which data sets have rows in common, as their owner knows. Made when they are first needed, since
+# accounts of 0.1 have neither.
+_ROWS = (
+    "CREATE TABLE IF NOT EXISTS places (dataset TEXT NOT NULL, place TEXT NOT NULL, "
+    "PRIMARY KEY (dataset, place))",
+    "CREATE TABLE IF NOT EXISTS overlaps (dataset TEXT NOT NULL, other TEXT NOT NULL, "
+    "known TEXT NOT NULL, PRIMARY KEY (dataset, other))",
+)
 _APPLICATION_ID = 0x50726961  # "Pria"
 _VERSION = 1
 
@@ -99,17 +108,59 @@ class Accounts:
             raise ParameterError(f"dataset must be a name without '/', got {name!r}")
         if name in {dataset.name for dataset in self.datasets()}:
             raise ParameterError(
-                f"there is a data set {name!r} already; choose another name, or remove it first"
+                f"there is a data set {name!r} already; another table needs another name, and "
+                "this one can be registered anew once it is removed"
             )
 
-    def add_dataset(self, name: str, place: str, schema: Schema) -> None:
-        """Register a table under a name that no other has."""
+    def add_dataset(
+        self,
+        name: str,
+        place: str,
+        schema: Schema,
+        rows: Iterable[str] = (),
+        known: Iterable[str] = (),
+    ) -> None:
+        """Register a table under a name that no other has.
+
+        Args:
+            name, place, schema: what it is called, where it is, and what is public about it.
+            rows: where its rows are, as :func:`~privet.tables.identity.identify_rows` has it.
+            known: other data sets with the same rows, as its owner knows.
+        """
         self.check_new_dataset(name)
         with self._opened() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for table in _ROWS:
+                connection.execute(table)
+            connection.executemany(
+                "INSERT OR IGNORE INTO places VALUES (?, ?)", [(name, one) for one in rows]
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO overlaps VALUES (?, ?, ?)",
+                [(name, other, _now()) for other in known],
+            )
             connection.execute(
                 "INSERT INTO datasets (name, place, schema, added) VALUES (?, ?, ?, ?)",
                 (name, place, json.dumps(schema.to_json()), _now()),
             )
+
+    def places(self) -> dict[str, frozenset[str]]:
+        """Return where the rows of each data set are, as far as it was recorded: not for those that
+        0.1 registered, and also for those that were removed.
+        """
+        places: dict[str, set[str]] = {}
+        with self._opened() as connection:
+            if _has_table(connection, "places"):
+                for dataset, place in connection.execute("SELECT dataset, place FROM places"):
+                    places.setdefault(dataset, set()).add(place)
+        return {dataset: frozenset(found) for dataset, found in places.items()}
+
+    def overlaps(self) -> list[tuple[str, str, str]]:
+        """Return which data sets have rows of which others, and since when the owner knows."""
+        with self._opened() as connection:
+            if not _has_table(connection, "overlaps"):
+                return []
+            return connection.execute("SELECT * FROM overlaps ORDER BY dataset, other").fetchall()
 
     def remove_dataset(self, name: str) -> None:
         """Stop answering queries about a data set, and forget its grants.
@@ -337,6 +388,11 @@ class Accounts:
 def _dataset_of_row(row: tuple[int, str, str, str, str]) -> RegisteredDataset:
     number, name, place, schema, added = row
     return RegisteredDataset(number, name, place, Schema.from_json(json.loads(schema)), added)
+
+
+def _has_table(connection: sqlite3.Connection, name: str) -> bool:
+    row = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+    return row is not None
 
 
 def _new_token() -> str:

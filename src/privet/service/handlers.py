@@ -25,7 +25,7 @@ from privet.accounting.ledger.base import KeyedLedger
 from privet.accounting.ledger.journal import cost_to, entry_to
 from privet.accounting.ledger.reservations import Reservation
 from privet.curator import Curator
-from privet.curator.account import preview_cost
+from privet.curator.account import charging, ledger_of, preview_cost
 from privet.curator.recorded import Recorded, answer_and_record, replay_answer
 from privet.errors import (
     AccessError,
@@ -361,7 +361,7 @@ class RequestHandlers:
                 )
             snapshot.claim(request.key, request.digest)
             part = snapshot.part(*rows.part)
-            book = part.ledger
+            book = ledger_of(part)
         keyed = self._keyed(book, request, attempt)
         replay = replay_answer(keyed)
         if replay is not None:
@@ -411,7 +411,7 @@ class RequestHandlers:
         )
         rows = source if snapshot is None else snapshot.source
         curator = part or self._curator(request.analyst, dataset, rows)
-        curator = curator.with_ledger(keyed)
+        curator = charging(curator, keyed)
         if part is None:
             curator = curator.within(requests.rows_of(request.body).reservation)
         if request.operation == "divide":

@@ -58,7 +58,8 @@ EDITS = {
     "closed FROM reservations WHERE number = 2": "reservation 6 that no line made",
     "UPDATE accounts SET rows_per_person = 1": "neighbours or rows per person",
     "DELETE FROM accounts": "neighbours or rows per person",
-    "INSERT INTO accounts VALUES ('cars', 'replace', 1)": "of data set 'cars'",
+    "UPDATE accounts SET person = 'who'": "neighbours or rows per person",
+    "INSERT INTO accounts VALUES ('cars', 'replace', 1, '')": "of data set 'cars'",
     "UPDATE journal SET more = '' WHERE number = 4": "line 4 is not what was written",
     "UPDATE journal SET more = '{}' WHERE number = 6": "line 6 is not what was written",
     "UPDATE journal SET more = 'x' WHERE number = 4": "line 4",
@@ -182,6 +183,13 @@ HISTORIES = {
     "friends for neighbours": (
         lambda lines: [*lines, more(lines[5], neighbours="friends", rows_per_person=1)],
         "line 8 is not a charge that a ledger writes",
+    ),
+    "other neighbours than the account's": (
+        lambda lines: [
+            *lines,
+            more(lines[5], neighbours="add-remove", person="", rows_per_person=2),
+        ],
+        "line 8 is for other neighbours than its account",
     ),
     "a reservation of nothing that is an amount": (
         lambda lines: [*lines, replace(lines[1], epsilon="much")],

@@ -141,7 +141,7 @@ def test_it_opens_verifies_and_goes_on(opened, tmp_path):
         assert ledger.answer(3) == ANSWER
         assert ledger.cap("people", "ada") == Budget("1/2")
         assert ledger.reservations() == []
-        assert ledger.facts("people") is None
+        assert ledger.relation("people") is None
         ledger.close()
     ledger = opened()
     again = ledger.charge("people", "bob", Cost.pure("1/4"), "zählen", key="key", request="digest")
@@ -151,7 +151,7 @@ def test_it_opens_verifies_and_goes_on(opened, tmp_path):
     ledger.charge("people", "ada", Cost.pure("1/6"), "x", reservation="fit")
     ledger.close_reservation("ada", "fit")
     ledger.charge("people", "bob", Cost.pure("1/12"), "x")
-    assert ledger.facts("people") == ("replace", 1)
+    assert ledger.relation("people") == ("replace", 1, "")
     assert verify(ledger, witness, [RECEIPT]) == []
     ledger.close()
 
@@ -171,7 +171,7 @@ def test_programs_of_0_1_refuse_it_in_postgres(url):
 
     PostgresLedger(url).close()
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT version FROM privet.ledger").fetchone() == (2,)
+        assert connection.execute("SELECT version FROM privet.ledger").fetchone() == (3,)
         # one that has it open charges by the new rules
         row = connection.execute(
             "SELECT number FROM privet.charge('people', 'bob', 'x', '1/9', '1/162', '', '')"

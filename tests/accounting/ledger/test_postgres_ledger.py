@@ -423,7 +423,7 @@ def test_a_schema_of_somebody_else_is_refused(url, sql):
 def test_what_fails_while_it_is_made_leaves_nothing_behind(url, sql, monkeypatch):
     monkeypatch.setattr(
         "privet.accounting.ledger.postgres._SCRIPTS",
-        ("fractions.sql", "journal.sql", "charge.sql", "journal.sql"),
+        ("fractions.sql", "journal.sql", "reservations.sql", "journal.sql"),
     )
     with pytest.raises(LedgerError, match="already exists"):
         PostgresLedger(url)

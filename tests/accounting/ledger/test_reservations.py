@@ -30,7 +30,7 @@ from privet.errors import (
 )
 from tests.accounting.ledger.clocks import KINDS, START, Clocked
 
-FACTS = {"schema": "f" * 64, "neighbours": "add-remove", "rows_per_person": 1}
+FACTS = {"schema": "f" * 64, "neighbours": "add-remove", "rows_per_person": 1, "person": ""}
 
 
 @pytest.fixture(params=KINDS)
@@ -192,6 +192,7 @@ def test_the_same_key_and_request_give_the_same_reservation(clocked, ledger, sta
         {"schema": "e" * 64},
         {"neighbours": "replace"},
         {"rows_per_person": 2},
+        {"person": "who"},
         {"dataset": "children"},
         {"dataset": "cars", "amount": Budget(rho="1/2")},
     ],
@@ -258,6 +259,7 @@ def test_a_closed_reservation_replays_what_it_answered(ledger):
             {"reservation": "fit", "neighbours": "add-remove", "rows_per_person": 3},
             "is for rows per person 1, not 3",
         ),
+        ({"reservation": "fit", **FACTS, "person": "who"}, "is for person , not who"),
     ],
 )
 def test_nothing_is_charged_without_an_open_reservation_of_ones_own(ledger, given, match):
@@ -477,23 +479,6 @@ def test_reservations_are_listed_oldest_first(ledger):
     assert ledger.reservation("cleo", "a") is None
 
 
-def test_the_first_line_that_states_them_fixes_neighbours_and_rows(ledger):
-    assert ledger.facts("people") is None
-    charge(ledger, "1/99")
-    assert ledger.facts("people") is None
-    charge(ledger, "1/99", neighbours="replace", rows_per_person=3)
-    charge(ledger, "1/99", neighbours="replace", rows_per_person=3)
-    charge(ledger, "1/99", neighbours="add-remove", rows_per_person=3)  # recorded, not refused
-    assert ledger.facts("people") == ("replace", 3)
-    stated = '{"neighbours":"replace","rows_per_person":3}'
-    other = '{"neighbours":"add-remove","rows_per_person":3}'
-    assert [line.more for line in ledger.journal()] == ["", "", stated, "", other]
-    ledger.set_cap("cars", Budget(rho=1))
-    reserve(ledger, Budget(rho="1/9"), dataset="cars", neighbours="replace")
-    assert ledger.facts("cars") == ("replace", 1)
-    assert verify(ledger) == []
-
-
 ODD = ["", "in words", 'quoted "labels" \\ / \b\f\n\r\t', "\x01\x1f\x7f\x85\u2028", "ä \U0001f333"]
 
 
@@ -513,9 +498,11 @@ def test_lines_are_the_same_in_all_ledgers(tmp_path, monkeypatch, postgres):
         ledger = clocked.ledger
         ledger.set_cap("people", Budget(1))
         reserve(ledger, "1/2", "fit ä")
-        for asked in ODD:
+        for number, asked in enumerate(ODD):
+            ledger.set_cap(f"{number}", Budget(1))
             given = {"asked": asked, "neighbours": "replace", "rows_per_person": 7}
-            charge(ledger, "1/100", **given)
+            charge(ledger, "1/100", dataset=f"{number}", **given, person=asked)
+            charge(ledger, "1/100", asked=asked)
             charge(ledger, "1/100", reservation="fit ä", asked=asked, key=f"k{asked}")
         ledger.close_reservation("ada", "fit ä", model="ü")
         reserve(ledger, "1/2", "idle")
@@ -525,7 +512,7 @@ def test_lines_are_the_same_in_all_ledgers(tmp_path, monkeypatch, postgres):
         assert verify(ledger) == []
         clocked.close()
     assert written[0] == written[1] == written[2]
-    assert len(written[0]) == 16
+    assert len(written[0]) == 26
 
 
 def test_refusals_are_the_same_in_all_ledgers(tmp_path, monkeypatch, postgres):
@@ -590,6 +577,8 @@ def test_odd_fractions_of_one_analyst_do_not_choke_the_account(ledger):
         ({"rows_per_person": -1}, "rows_per_person"),
         ({"rows_per_person": True}, "rows_per_person"),
         ({"rows_per_person": 1.5}, "rows_per_person"),
+        ({"person": 7}, "person"),
+        ({"person": "a\x00b"}, "person"),
     ],
 )
 def test_what_cannot_be_reserved_is_said(ledger, given, match):
@@ -611,6 +600,7 @@ def test_an_amount_is_a_budget():
         ({"asked": "\udcff"}, "asked"),
         ({"neighbours": "replace"}, "rows_per_person"),
         ({"rows_per_person": 2}, "neighbours"),
+        ({"person": "who"}, "neighbours"),
         ({"neighbours": "friends", "rows_per_person": 2}, "neighbours"),
     ],
 )

@@ -49,7 +49,7 @@ def test_shares_add_up_to_the_counts_with_the_noise_of_one_curator(car):
     exact = contribution(plan, car.curator(train, math.inf), math.inf).evidence.batches[0]
     for honest, more in ((4, 1), (2, 2)):
         batch = secure_sum(
-            plan, [car.curator(part, 1) for part in parts], 1, honest
+            plan, [car.owner(part, 1) for part in parts], 1, honest
         ).evidence.batches[0]
         off = np.concatenate(
             [(noisy - true).ravel() for noisy, true in zip(batch.tables, exact.tables, strict=True)]

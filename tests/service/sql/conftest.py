@@ -88,10 +88,10 @@ def dataset(place):
     return new_dataset(place)
 
 
-def new_dataset(place, budget=Budget(10), table="people", schema=SCHEMA):  # noqa: B008
+def new_dataset(place, budget=Budget(10), table="people", schema=SCHEMA, **more):  # noqa: B008
     name = f"people {secrets.token_hex(4)}"
     place.ledger.set_cap(name, budget)
-    place.functions.add_dataset(name, table, schema)
+    place.functions.add_dataset(name, table, schema, **more)
     return name
 
 

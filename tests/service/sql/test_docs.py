@@ -58,7 +58,7 @@ def test_the_page_lists_every_refusal():
         for path in (PAGE.parent.parent.parent / "src" / "privet").rglob("sql/*.sql")
     )
     codes = set(re.findall(r"PV00\d", scripts))
-    assert len(codes) == 8
+    assert len(codes) == 9
     assert codes == set(re.findall(r"PV00\d", PAGE.read_text(encoding="utf-8")))
 
 

@@ -10,7 +10,7 @@
 - :mod:`~privet.accounting.ledger.verify`: check a ledger, also against a witness kept elsewhere
 """
 
-from privet.accounting.ledger.base import Ledger, account_digest, left
+from privet.accounting.ledger.base import Ledger, LedgerReader, account_digest, left
 from privet.accounting.ledger.journal import Entry, JournalEntry, Receipt
 from privet.accounting.ledger.memory import MemoryLedger
 from privet.accounting.ledger.postgres import PostgresLedger
@@ -22,6 +22,7 @@ __all__ = [
     "Entry",
     "JournalEntry",
     "Ledger",
+    "LedgerReader",
     "MemoryLedger",
     "PostgresLedger",
     "Receipt",

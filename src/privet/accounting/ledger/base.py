@@ -28,106 +28,19 @@ from privet.accounting.ledger.journal import Books, Entry, JournalEntry
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
 
 if TYPE_CHECKING:
+    from privet.accounting.ledger.relation import Relation
     from privet.accounting.ledger.reservations import Reservation
 
 
-class Ledger(Protocol):
-    """What the curator and its service need of a ledger."""
+class LedgerReader(Protocol):
+    """What can be read of a ledger. Nothing here changes it."""
 
     @property
     def identity(self) -> str:
         """64 hexadecimal digits, drawn when the ledger was made."""
 
-    def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
-        """Set the cap of a data set, or of one analyst on it.
-
-        The unit of a data set's cap is fixed by the first one.
-        """
-
-    def open_cap(self, dataset: str, budget: Budget) -> Budget:
-        """Set the cap of a data set unless it has one, in one step; return the cap that it has
-        then.
-        """
-
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         """Return the cap, where there is one."""
-
-    def charge(
-        self,
-        dataset: str,
-        analyst: str,
-        cost: Cost,
-        what: str,
-        *,
-        key: str = "",
-        request: str = "",
-        reservation: str = "",
-        asked: str = "",
-        schema: str = "",
-        neighbours: str = "",
-        rows_per_person: int = 0,
-    ) -> Entry:
-        """Record a charge durably, or raise and record nothing.
-
-        Without a reservation it must fit into both caps next to all that is committed. Within one
-        it must fit into what is left of it, and what was spent must stay within today's caps.
-
-        Args:
-            dataset: the data set.
-            analyst: who pays.
-            cost: what it costs, for the declared neighbours.
-            what: a short description.
-            key: names the request among those of the analyst. What was charged under the same key
-                and digest is not charged again, even if its reservation is closed by now.
-            request: a digest of the request.
-            reservation: the key of the analyst's reservation to charge; empty: none.
-            asked: the question in words, with labels, for people; at most 2000 characters.
-            schema: the fingerprint of the schema. Not recorded; it must be that of the reservation.
-            neighbours: ``"add-remove"`` or ``"replace"``. Recorded if they are the first of this
-                data set, or differ from the recorded ones; they must be those of the reservation.
-            rows_per_person: goes with ``neighbours``.
-
-        Raises:
-            BudgetExceeded: it does not fit.
-            KeyReused: the key belongs to another request, or to a reservation.
-            ReservationClosed: the analyst has no such open reservation on this data set.
-        """
-
-    def reserve(
-        self,
-        dataset: str,
-        analyst: str,
-        budget: Budget,
-        what: str,
-        *,
-        key: str,
-        request: str,
-        schema: str,
-        neighbours: str,
-        rows_per_person: int,
-    ) -> Reservation:
-        """Set an amount aside durably, or raise and record nothing.
-
-        It must fit into both caps next to all that is committed. Under the same key, for the same
-        request, data set, schema, neighbours and unit, it returns the reservation that is there,
-        whatever its state.
-
-        Args:
-            dataset: the data set.
-            analyst: whom it belongs to.
-            budget: the amount, in the unit of the data set's cap.
-            what: a short description.
-            key: names the reservation among the requests of the analyst.
-            request: a digest of what it is for, which should cover the amount.
-            schema: the fingerprint of the schema.
-            neighbours: ``"add-remove"`` or ``"replace"``.
-            rows_per_person: how many rows one person may have.
-
-        Raises:
-            BudgetExceeded: it does not fit.
-            KeyReused: the key belongs to a charge, or to another reservation.
-            TooManyReservations: the analyst has as many open ones as are allowed.
-        """
 
     def reservation(self, analyst: str, key: str) -> Reservation | None:
         """Return the analyst's reservation of this key, open or closed."""
@@ -137,50 +50,17 @@ class Ledger(Protocol):
     ) -> list[Reservation]:
         """Return the reservations, oldest first."""
 
-    def close_reservation(
-        self, analyst: str, key: str, *, why: str = "done", model: str = ""
-    ) -> Reservation:
-        """End a reservation for good, so that others can spend what is left of it.
-
-        What was charged stays charged. Closing it again for the same reason changes nothing.
-
-        Args:
-            analyst: whom it belongs to.
-            key: its key.
-            why: ``"done"`` or ``"cancelled"``.
-            model: a digest of the model that it paid for, as the analyst claims it.
-
-        Raises:
-            ReservationClosed: there is none, or it was closed for another reason.
-        """
-
-    def expire(self) -> list[Reservation]:
-        """Close the open reservations that were not used for
-        :data:`~privet.accounting.ledger.reservations.IDLE`, and return them.
-
-        Time is the later one of the clock and the latest line, so that it never goes back.
-        :meth:`reserve` and :meth:`charge` do this first.
-        """
-
     def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
         """Return what was charged and what open reservations can still charge.
 
         Of one analyst or of all, in the unit of the data set's cap.
         """
 
-    def facts(self, dataset: str) -> tuple[str, int] | None:
-        """Return the neighbours and rows per person of the first charge or reservation that stated
-        them.
-        """
+    def relation(self, dataset: str) -> Relation | None:
+        """Return who the neighbours of an account are; None where no line has stated it yet."""
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         """Return what was charged under this key of the analyst."""
-
-    def record(self, number: int, answer: bytes) -> bytes:
-        """Keep the answer that a charge paid for, durably, unless there is one.
-
-        Returns the answer that is kept then.
-        """
 
     def answer(self, number: int) -> bytes | None:
         """Return the answer that was recorded for a charge."""
@@ -213,12 +93,141 @@ class Ledger(Protocol):
         """Return how many bytes the recorded answers of an analyst take."""
 
 
+class Ledger(LedgerReader, Protocol):
+    """What the curator and its service need of a ledger."""
+
+    def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
+        """Set the cap of a data set, or of one analyst on it.
+
+        The unit of a data set's cap is fixed by the first one.
+        """
+
+    def open_cap(self, dataset: str, budget: Budget) -> Budget:
+        """Set the cap of a data set unless it has one, in one step; return the cap that it has
+        then.
+        """
+
+    def charge(
+        self,
+        dataset: str,
+        analyst: str,
+        cost: Cost,
+        what: str,
+        *,
+        key: str = "",
+        request: str = "",
+        reservation: str = "",
+        asked: str = "",
+        schema: str = "",
+        neighbours: str = "",
+        rows_per_person: int = 0,
+        person: str = "",
+    ) -> Entry:
+        """Record a charge durably, or raise and record nothing.
+
+        Without a reservation it must fit into both caps next to all that is committed. Within one
+        it must fit into what is left of it, and what was spent must stay within today's caps.
+
+        Args:
+            dataset: the data set.
+            analyst: who pays.
+            cost: what it costs, for the declared neighbours.
+            what: a short description.
+            key: names the request among those of the analyst. What was charged under the same key
+                and digest is not charged again, even if its reservation is closed by now.
+            request: a digest of the request.
+            reservation: the key of the analyst's reservation to charge; empty: none.
+            asked: the question in words, with labels, for people; at most 2000 characters.
+            schema: the fingerprint of the schema. Not recorded; it must be that of the reservation.
+            neighbours: ``"add-remove"`` or ``"replace"``; empty: not stated, and taken as the
+                account's. The first that are stated are those of the account.
+            rows_per_person, person: go with ``neighbours``; ``person`` is the column that tells
+                people apart, empty where there is none.
+
+        Raises:
+            BudgetExceeded: it does not fit.
+            KeyReused: the key belongs to another request, or to a reservation.
+            PrivacyError: the account is for other neighbours.
+            ReservationClosed: the analyst has no such open reservation on this data set.
+        """
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        budget: Budget,
+        what: str,
+        *,
+        key: str,
+        request: str,
+        schema: str,
+        neighbours: str,
+        rows_per_person: int,
+        person: str = "",
+    ) -> Reservation:
+        """Set an amount aside durably, or raise and record nothing.
+
+        It must fit into both caps next to all that is committed. Under the same key, for the same
+        request, data set, schema, neighbours and unit, it returns the reservation that is there,
+        whatever its state.
+
+        Args:
+            dataset: the data set.
+            analyst: whom it belongs to.
+            budget: the amount, in the unit of the data set's cap.
+            what: a short description.
+            key: names the reservation among the requests of the analyst.
+            request: a digest of what it is for, which should cover the amount.
+            schema: the fingerprint of the schema.
+            neighbours: ``"add-remove"`` or ``"replace"``.
+            rows_per_person: how many rows one person may have.
+            person: the column that tells people apart; empty where there is none.
+
+        Raises:
+            BudgetExceeded: it does not fit.
+            KeyReused: the key belongs to a charge, or to another reservation.
+            PrivacyError: the account is for other neighbours.
+            TooManyReservations: the analyst has as many open ones as are allowed.
+        """
+
+    def close_reservation(
+        self, analyst: str, key: str, *, why: str = "done", model: str = ""
+    ) -> Reservation:
+        """End a reservation for good, so that others can spend what is left of it.
+
+        What was charged stays charged. Closing it again for the same reason changes nothing.
+
+        Args:
+            analyst: whom it belongs to.
+            key: its key.
+            why: ``"done"`` or ``"cancelled"``.
+            model: a digest of the model that it paid for, as the analyst claims it.
+
+        Raises:
+            ReservationClosed: there is none, or it was closed for another reason.
+        """
+
+    def expire(self) -> list[Reservation]:
+        """Close the open reservations that were not used for
+        :data:`~privet.accounting.ledger.reservations.IDLE`, and return them.
+
+        Time is the later one of the clock and the latest line, so that it never goes back.
+        :meth:`reserve` and :meth:`charge` do this first.
+        """
+
+    def record(self, number: int, answer: bytes) -> bytes:
+        """Keep the answer that a charge paid for, durably, unless there is one.
+
+        Returns the answer that is kept then.
+        """
+
+
 def account_digest(identity: str, dataset: str) -> str:
     """Return 32 hexadecimal digits for the account of a data set in the ledger of this identity."""
     return hashlib.sha256(f"{identity}\n{dataset}".encode()).hexdigest()[:32]
 
 
-def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
+def left(ledger: LedgerReader, dataset: str, analyst: str) -> Fraction:
     """Return what this analyst can still spend or reserve, in the unit of the data set's cap."""
     cap = ledger.cap(dataset)
     if cap is None:
@@ -362,12 +371,38 @@ def check_name(parameter: str, name: str | None) -> None:
         )
 
 
+def check_text(parameter: str, text: str) -> None:
+    """Raise unless every ledger can store this text."""
+    try:
+        good = isinstance(text, str) and b"\x00" not in text.encode()
+    except UnicodeEncodeError:
+        good = False
+    if not good:
+        raise ParameterError(f"{parameter} must be text that UTF-8 can write, without NUL")
+
+
+class ReadOnlyLedger:
+    """A ledger as somebody sees it who may read it: no method of it charges or sets a cap."""
+
+    def __init__(self, ledger: LedgerReader) -> None:
+        self._ledger = ledger
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _READS:
+            raise AttributeError(
+                f"this ledger is only to be read, and has no {name!r}; budgets and reservations "
+                "are the owner's: use pv.Owner(table, schema, budget), or the ledger that you made"
+            )
+        return getattr(self._ledger, name)
+
+
+_READS = {name for name in vars(LedgerReader) if not name.startswith("_")}
+
+
 class KeyedLedger:
     """A ledger as one request sees it.
 
     What is charged here is charged under the key of the request, so that the request pays once.
-    ``seen`` is told of every charge.
-
     ``seen`` is told of every charge.
     """
 

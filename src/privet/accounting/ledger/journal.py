@@ -65,8 +65,9 @@ class JournalEntry:
     ``more`` is a JSON object as :func:`format_particulars` writes it, or empty. It may hold:
 
     - in a charge, ``reservation`` (the number of its line), ``asked`` (the question in words),
-      ``neighbours`` and ``rows_per_person``;
-    - in a reservation, ``schema`` (the fingerprint), ``neighbours`` and ``rows_per_person``;
+      ``neighbours``, ``rows_per_person`` and ``person``;
+    - in a reservation, ``schema`` (the fingerprint), ``neighbours``, ``rows_per_person`` and
+      ``person``;
     - in a close, ``reservation``, ``why``, and ``claimed_model`` (the digest of a model, as the
       analyst claims it).
     """
@@ -137,18 +138,18 @@ _COLUMNS = tuple(column.name for column in fields(JournalEntry))
 @dataclass(frozen=True)
 class Books:
     """A ledger at one moment, as it is stored: its lines, and the caps, totals, reservations and
-    facts that must follow from them.
+    relations that must follow from them.
 
     Caps and totals are by data set and analyst (no analyst: of the data set); a cap is text such as
     "epsilon 1/3". Reservations are by line, as rows of (data set, analyst, unit, reserved, charged,
-    touched, state, closing line). Facts are by data set: neighbours and rows per person.
+    touched, state, closing line). Relations are by data set: neighbours, rows per person, person.
     """
 
     lines: list[JournalEntry]
     caps: dict[tuple[str, str], str]
     spent: dict[tuple[str, str], tuple[str | None, str]]
     reservations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    facts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    relations: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -157,13 +158,13 @@ class Books:
         caps: Iterable[Sequence[Any]],
         spent: Iterable[Sequence[Any]],
         reservations: Iterable[Sequence[Any]] = (),
-        facts: Iterable[Sequence[Any]] = (),
+        relations: Iterable[Sequence[Any]] = (),
     ) -> Books:
         """Return the books of stored rows.
 
         The rows are (data set, analyst, unit, amount) of caps, (data set, analyst, epsilon, rho) of
         totals, those of reservations with their number first, and (data set, neighbours, rows per
-        person) of facts.
+        person, person) of relations.
         """
         by_account = {
             (dataset, analyst): f"{unit} {amount}" for dataset, analyst, unit, amount in caps
@@ -173,7 +174,7 @@ class Books:
             by_account,
             {(dataset, analyst): (epsilon, rho) for dataset, analyst, epsilon, rho in spent},
             {row[0]: tuple(row[1:]) for row in reservations},
-            {row[0]: tuple(row[1:]) for row in facts},
+            {row[0]: tuple(row[1:]) for row in relations},
         )
 
 

@@ -20,6 +20,7 @@ from privet.accounting.ledger.journal import (
     new_identity,
     reserve_line,
 )
+from privet.accounting.ledger.relation import Relation, check_relation, check_stated, settle
 from privet.accounting.ledger.reservations import (
     Reservation,
     State,
@@ -27,11 +28,9 @@ from privet.accounting.ledger.reservations import (
     check_asked,
     check_charge,
     check_close,
-    check_stated_facts,
     check_why,
     committed_by,
     describe_closing,
-    facts_in,
     format_charge_particulars,
     held_by,
     is_idle,
@@ -62,7 +61,7 @@ class MemoryLedger:
         self._keys: dict[tuple[str, str], JournalEntry] = {}
         self._answers: dict[int, bytes] = {}
         self._reservations: dict[int, Reservation] = {}
-        self._facts: dict[str, tuple[str, int]] = {}
+        self._relations: dict[str, Relation] = {}
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
         with self._lock:
@@ -97,10 +96,11 @@ class MemoryLedger:
         schema: str = "",
         neighbours: str = "",
         rows_per_person: int = 0,
+        person: str = "",
     ) -> Entry:
         check_cost(cost)
         check_asked(asked)
-        stated = check_stated_facts(neighbours, rows_per_person)
+        stated = check_stated(neighbours, rows_per_person, person)
         self.expire()
         with self._lock:
             if key and (analyst, key) in self._keys:
@@ -108,8 +108,9 @@ class MemoryLedger:
             within = None
             if reservation:
                 there = self.reservation(analyst, reservation)
-                facts = {**({"schema": schema} if schema else {}), **stated}
-                within = check_charge(there, reservation, dataset, analyst, cost, facts)
+                within = check_charge(there, reservation, dataset, analyst, cost, schema, stated)
+            known = self._relations.get(dataset)
+            check_relation(dataset, known, stated)
             totals = {}
             for who in (None, analyst):
                 held = (
@@ -117,7 +118,8 @@ class MemoryLedger:
                 )
                 cap, spent = self._caps.get((dataset, who)), self.spent(dataset, who)
                 totals[who] = fit_charge(cap, spent, cost, dataset, who, held)
-            more = format_charge_particulars(asked, stated, self._facts.get(dataset), within)
+            news = None if settle(known, stated) == known else stated
+            more = format_charge_particulars(asked, news, within)
             line = charge_line(*self._head(), dataset, analyst, what, cost, key, request, more=more)
             self._append(line)
             self._spent.update({(dataset, who): total for who, total in totals.items()})
@@ -141,15 +143,26 @@ class MemoryLedger:
         schema: str,
         neighbours: str,
         rows_per_person: int,
+        person: str = "",
     ) -> Reservation:
         wanted = Wanted(
-            dataset, analyst, budget, what, key, request, schema, neighbours, rows_per_person
+            dataset,
+            analyst,
+            budget,
+            what,
+            key,
+            request,
+            schema,
+            neighbours,
+            rows_per_person,
+            person,
         )
         self.expire()
         with self._lock:
             if (analyst, key) in self._keys:
                 wanted.check_same(self._keys[analyst, key])
                 return self._reservations[self._keys[analyst, key].number]
+            check_relation(dataset, self._relations.get(dataset), wanted.relation)
             who = (None, analyst)
             wanted.check_room(
                 {account: self._caps.get((dataset, account)) for account in who},
@@ -208,8 +221,8 @@ class MemoryLedger:
             cap, spent = self._caps.get((dataset, None)), self.spent(dataset, analyst)
             return committed_by(cap, spent, held, dataset)
 
-    def facts(self, dataset: str) -> tuple[str, int] | None:
-        return self._facts.get(dataset)
+    def relation(self, dataset: str) -> Relation | None:
+        return self._relations.get(dataset)
 
     def record(self, number: int, answer: bytes) -> bytes:
         return self._answers.setdefault(number, answer)
@@ -258,20 +271,21 @@ class MemoryLedger:
                 for (dataset, analyst), cost in self._spent.items()
             }
             rows = {number: reservation.row for number, reservation in self._reservations.items()}
-            return Books(list(self._lines), caps, spent, rows, dict(self._facts))
+            return Books(list(self._lines), caps, spent, rows, dict(self._relations))
 
     def _list_open_reservations(self, dataset: str) -> list[Reservation]:
         return self.reservations(dataset, open_only=True)
 
     def _append(self, line: JournalEntry) -> None:
-        """Add a line, and what follows from it at once: its key, the latest time, and the facts."""
+        """Add a line, and what follows from it at once: key, latest time, and relation."""
         self._lines.append(line)
         self._latest = max(self._latest, line.time)
         if line.key:
             self._keys[line.analyst, line.key] = line
-        facts = facts_in(line.particulars)
-        if facts is not None:
-            self._facts.setdefault(line.dataset, facts)
+        stated = Relation.read(line.particulars)
+        settled = settle(self._relations.get(line.dataset), stated)
+        if settled is not None:
+            self._relations[line.dataset] = settled
 
     def _head(self) -> tuple[str, int]:
         """Return the hash of the last line, and the number of the next."""

@@ -28,12 +28,12 @@ from privet.accounting.ledger.journal import (
     parse_particulars,
     reserve_line,
 )
+from privet.accounting.ledger.relation import Relation, check_relation, check_stated
 from privet.accounting.ledger.reservations import (
     Reservation,
     Wanted,
     check_asked,
     check_close,
-    check_stated_facts,
     check_why,
     committed_by,
     describe_closing,
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     import psycopg_pool
 
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
-_VERSION = 2  # Privet 0.1 has version 1
-_SCRIPTS = ("fractions.sql", "journal.sql", "reservations.sql", "charge.sql")
-_UPGRADES = {1: ("reservations.sql", "charge.sql")}
+_VERSION = 3  # Privet 0.1 has version 1
+_SCRIPTS = ("fractions.sql", "journal.sql", "reservations.sql", "relations.sql", "charge.sql")
+_UPGRADES = {1: _SCRIPTS[2:], 2: _SCRIPTS[3:]}
 _COLUMNS: LiteralString = (
     "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash, more"
 )
@@ -131,16 +131,17 @@ class PostgresLedger:
         schema: str = "",
         neighbours: str = "",
         rows_per_person: int = 0,
+        person: str = "",
     ) -> Entry:
         check_name("analyst", analyst)
         check_asked(asked)
-        check_stated_facts(neighbours, rows_per_person)
+        check_stated(neighbours, rows_per_person, person)
         epsilon = "" if cost.epsilon is None else str(cost.epsilon)
         try:
             row = self._fetch_row(
                 # - a constant
                 f"SELECT {_COLUMNS} FROM "  # noqa: S608
-                "privet.charge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                "privet.charge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
                 (
                     dataset,
                     analyst,
@@ -154,6 +155,7 @@ class PostgresLedger:
                     neighbours,
                     rows_per_person,
                     schema,
+                    person,
                 ),
             )
         except (BudgetExceeded, KeyReused, PrivacyError, ReservationClosed):
@@ -179,9 +181,19 @@ class PostgresLedger:
         schema: str,
         neighbours: str,
         rows_per_person: int,
+        person: str = "",
     ) -> Reservation:
         wanted = Wanted(
-            dataset, analyst, budget, what, key, request, schema, neighbours, rows_per_person
+            dataset,
+            analyst,
+            budget,
+            what,
+            key,
+            request,
+            schema,
+            neighbours,
+            rows_per_person,
+            person,
         )
         self.expire()
         with self.transaction() as connection:
@@ -189,6 +201,7 @@ class PostgresLedger:
             if keyed is not None:
                 wanted.check_same(keyed)
                 return _read_reservations(connection, number=keyed.number)[0]
+            connection.execute("SELECT privet.relate($1, $2, $3, $4)", (dataset, *wanted.relation))
             who = (None, analyst)
             wanted.check_room(
                 {account: _read_cap_row(connection, dataset, account) for account in who},
@@ -198,11 +211,6 @@ class PostgresLedger:
             line = _append(
                 connection,
                 reserve_line("", 0, dataset, analyst, what, budget, key, request, wanted.more),
-            )
-            connection.execute(
-                "INSERT INTO privet.accounts VALUES ($1, $2, $3) ON CONFLICT ON CONSTRAINT "
-                "one_account DO NOTHING",
-                (dataset, neighbours, rows_per_person),
             )
             made = Reservation.opened(line, _read_latest_time(connection))
             connection.execute(
@@ -254,11 +262,12 @@ class PostgresLedger:
         cap = Budget(**{row[1]: Fraction(row[0])})
         return committed_by(cap, _cost_of_row(row[2:4]), Fraction(row[4]), dataset)
 
-    def facts(self, dataset: str) -> tuple[str, int] | None:
+    def relation(self, dataset: str) -> Relation | None:
         row = self._fetch_row(
-            "SELECT neighbours, rows_per_person FROM privet.accounts WHERE dataset = $1", (dataset,)
+            "SELECT neighbours, rows_per_person, person FROM privet.accounts WHERE dataset = $1",
+            (dataset,),
         )
-        return None if row is None else (row[0], row[1])
+        return None if row is None else Relation(*row)
 
     def record(self, number: int, answer: bytes) -> bytes:
         with self._connected() as connection:
@@ -354,10 +363,10 @@ class PostgresLedger:
             rows = connection.execute(
                 f"SELECT number, dataset, analyst, {_STATE} FROM privet.reservations"  # noqa: S608
             ).fetchall()
-            facts = connection.execute(
-                "SELECT dataset, neighbours, rows_per_person FROM privet.accounts"
+            relations = connection.execute(
+                "SELECT dataset, neighbours, rows_per_person, person FROM privet.accounts"
             ).fetchall()
-        return Books.read(lines, caps, spent, rows, facts)
+        return Books.read(lines, caps, spent, rows, relations)
 
     def close(self) -> None:
         """Close all connections. The ledger can be used again afterwards."""
@@ -469,6 +478,14 @@ def _parse_refusal(error: psycopg.Error) -> PrivetError | None:
             return PrivacyError(message)
         case "PV008":
             return ReservationClosed(message)
+        case "PV009":
+            detail = json.loads(error.diag.message_detail or "")
+            try:
+                check_relation(
+                    detail["dataset"], Relation(*detail["recorded"]), Relation(*detail["stated"])
+                )
+            except PrivacyError as refusal:
+                return refusal
     return None
 
 

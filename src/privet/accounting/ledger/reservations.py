@@ -20,11 +20,13 @@ from privet.accounting.ledger.base import (
     amount_in,
     check_fit,
     check_name,
+    check_text,
     key_reused_error,
     no_budget_error,
     tidy,
 )
-from privet.accounting.ledger.journal import JournalEntry, format_particulars
+from privet.accounting.ledger.journal import JournalEntry, format_particulars, parse_particulars
+from privet.accounting.ledger.relation import Relation
 from privet.errors import (
     BudgetExceeded,
     LedgerError,
@@ -42,7 +44,6 @@ MOST_OPEN = 16
 State = Literal["open", "done", "cancelled", "expired"]
 
 _LONGEST_ASKED = 2000
-_NEIGHBOURS = ("add-remove", "replace")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Reservation:
 
     ``number`` and ``time`` are those of its line, ``touched`` is when it was last used, by the
     ledger's latest time, and ``closed`` is the line that ended it (0: none). ``facts`` holds the
-    schema's fingerprint, the neighbours, the rows per person and, once it is closed, the digest of
+    schema's fingerprint, who the neighbours are and, once it is closed, the digest of
     the model that the analyst claims (``claimed_model``).
     """
 
@@ -152,6 +153,7 @@ class Wanted:
     schema: str
     neighbours: str
     rows_per_person: int
+    person: str = ""
 
     def __post_init__(self) -> None:
         for name in ("dataset", "analyst", "key", "schema"):
@@ -159,7 +161,7 @@ class Wanted:
             check_name(name, "" if value is None else value)
         for name in ("what", "request"):
             check_text(name, getattr(self, name))
-        check_facts(self.neighbours, self.rows_per_person)
+        Relation.check(*self.relation)
         if not isinstance(self.budget, Budget) or self.budget.amount <= 0:
             raise ParameterError(
                 f"a reservation must be a Budget above zero, got {self.budget!r}; for example "
@@ -167,15 +169,14 @@ class Wanted:
             )
 
     @property
+    def relation(self) -> Relation:
+        """Who the neighbours are."""
+        return Relation(self.neighbours, self.rows_per_person, self.person)
+
+    @property
     def more(self) -> str:
         """The particulars of its line."""
-        return format_particulars(
-            {
-                "schema": self.schema,
-                "neighbours": self.neighbours,
-                "rows_per_person": self.rows_per_person,
-            }
-        )
+        return format_particulars({"schema": self.schema, **self.relation.to_particulars()})
 
     def check_same(self, line: JournalEntry) -> None:
         """Raise unless the line that has the key is this reservation.
@@ -183,11 +184,12 @@ class Wanted:
         The amount is the request's business: as rho, that of one epsilon and delta may differ
         between versions.
         """
-        same = line.kind == "reserve" and (line.dataset, line.request, line.more) == (
+        same = line.kind == "reserve" and (line.dataset, line.request) == (
             self.dataset,
             self.request,
-            self.more,
         )
+        # a line of an older version states less
+        same = same and line.particulars.items() <= parse_particulars(self.more).items()
         if not same or line.budget.unit != self.budget.unit:
             raise key_reused_error(line)
 
@@ -245,11 +247,12 @@ def check_charge(
     dataset: str,
     analyst: str,
     cost: Cost,
-    facts: Mapping[str, Any],
+    schema: str,
+    stated: Relation | None,
 ) -> Reservation:
     """Return the reservation of this key; raise unless this can be charged to it.
 
-    ``facts`` holds those of the schema, the neighbours and the rows per person that are known.
+    ``schema`` is empty, and ``stated`` None, where the charge does not say.
     """
     if there is None or there.dataset != dataset:
         raise ReservationClosed(
@@ -261,8 +264,10 @@ def check_charge(
             f"the reservation {key!r} of analyst {analyst!r} is closed ({there.state}); nothing is "
             "charged. Reserve again under a new key"
         )
+    facts = {"schema": schema} if schema else {}
+    facts |= {} if stated is None else stated.to_particulars()
     for name, value in facts.items():
-        if there.facts.get(name) != value:
+        if there.facts.get(name, value) != value:  # a line of an older version states less
             raise ReservationClosed(
                 f"the reservation {key!r} of analyst {analyst!r} is for {_FACTS[name]} "
                 f"{there.facts.get(name)}, not {value}; nothing is charged"
@@ -274,7 +279,12 @@ def check_charge(
     return there
 
 
-_FACTS = {"schema": "schema", "neighbours": "neighbours", "rows_per_person": "rows per person"}
+_FACTS = {
+    "schema": "schema",
+    "neighbours": "neighbours",
+    "rows_per_person": "rows per person",
+    "person": "person",
+}
 
 
 def check_close(there: Reservation | None, analyst: str, key: str, why: str) -> Reservation:
@@ -321,49 +331,16 @@ def idle_since(latest: str) -> str:
     return (datetime.fromisoformat(latest) - IDLE).isoformat(timespec="milliseconds")
 
 
-def check_stated_facts(neighbours: str, rows_per_person: int) -> dict[str, Any]:
-    """Return the facts that a charge states, checked; none if it states none."""
-    if neighbours == "" and rows_per_person == 0:
-        return {}
-    check_facts(neighbours, rows_per_person)
-    return {"neighbours": neighbours, "rows_per_person": rows_per_person}
-
-
 def format_charge_particulars(
-    asked: str,
-    stated: Mapping[str, Any],
-    recorded: tuple[str, int] | None,
-    reservation: Reservation | None,
+    asked: str, stated: Relation | None, reservation: Reservation | None
 ) -> str:
-    """Return the particulars of a charge.
-
-    Facts are left out where they are known already: from the reservation, or because they are those
-    of the data set.
-    """
+    """Return the particulars of a charge. ``stated`` is what its account does not know yet."""
     more: dict[str, Any] = {} if reservation is None else {"reservation": reservation.number}
     if asked:
         more["asked"] = asked
-    if stated and reservation is None and tuple(stated.values()) != recorded:
-        more.update(stated)
+    if stated is not None:
+        more.update(stated.to_particulars())
     return format_particulars(more)
-
-
-def facts_in(more: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Return the neighbours and rows per person that a line states, if any."""
-    if "neighbours" not in more:
-        return None
-    return more["neighbours"], more["rows_per_person"]
-
-
-def check_facts(neighbours: str, rows_per_person: int) -> None:
-    """Raise unless these are neighbours and rows per person."""
-    if neighbours not in _NEIGHBOURS:
-        raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
-    good = isinstance(rows_per_person, int) and not isinstance(rows_per_person, bool)
-    if not good or not 1 <= rows_per_person <= 10**18:
-        raise ParameterError(
-            f"rows_per_person must be an integer from 1 to 10**18, got {rows_per_person!r}"
-        )
 
 
 def check_asked(asked: str) -> None:
@@ -373,16 +350,6 @@ def check_asked(asked: str) -> None:
         raise ParameterError(
             f"asked must have at most {_LONGEST_ASKED} characters, got {len(asked)}"
         )
-
-
-def check_text(parameter: str, text: str) -> None:
-    """Raise unless every ledger can store this text."""
-    try:
-        good = isinstance(text, str) and b"\x00" not in text.encode()
-    except UnicodeEncodeError:
-        good = False
-    if not good:
-        raise ParameterError(f"{parameter} must be text that UTF-8 can write, without NUL")
 
 
 #: What a line of kind "close" may give as its reason.

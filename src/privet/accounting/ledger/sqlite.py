@@ -25,6 +25,7 @@ from privet.accounting.ledger.journal import (
     parse_particulars,
     reserve_line,
 )
+from privet.accounting.ledger.relation import Relation, check_relation, check_stated, settle
 from privet.accounting.ledger.reservations import (
     Reservation,
     State,
@@ -32,11 +33,9 @@ from privet.accounting.ledger.reservations import (
     check_asked,
     check_charge,
     check_close,
-    check_stated_facts,
     check_why,
     committed_by,
     describe_closing,
-    facts_in,
     format_charge_particulars,
     held_by,
     idle_since,
@@ -45,6 +44,7 @@ from privet.accounting.ledger.sqlite_files import (
     VERSION,
     SQLiteConnections,
     make_tables,
+    upgrade_accounts,
     upgrade_journal,
 )
 from privet.accounting.ledger.verify import problems_of
@@ -109,7 +109,9 @@ class SQLiteLedger:
         # a new file has nothing in it
         if version == 0 and connection.execute("PRAGMA page_count").fetchone()[0] > 1:
             raise LedgerError(f"ledger {self.path} is damaged: it has no version; {_RESTORE}")
-        if version == 2:
+        if version == 3:
+            upgrade_accounts(connection)
+        elif version == 2:
             upgrade_journal(connection)
         else:
             make_tables(connection)
@@ -185,10 +187,11 @@ class SQLiteLedger:
         schema: str = "",
         neighbours: str = "",
         rows_per_person: int = 0,
+        person: str = "",
     ) -> Entry:
         check_cost(cost)
         check_asked(asked)
-        stated = check_stated_facts(neighbours, rows_per_person)
+        stated = check_stated(neighbours, rows_per_person, person)
         self.expire()
         with self._transaction() as connection:
             keyed = self._keyed(connection, analyst, key)
@@ -197,8 +200,9 @@ class SQLiteLedger:
             within = None
             if reservation:
                 there = self._reservation(connection, analyst, reservation)
-                facts = {**({"schema": schema} if schema else {}), **stated}
-                within = check_charge(there, reservation, dataset, analyst, cost, facts)
+                within = check_charge(there, reservation, dataset, analyst, cost, schema, stated)
+            known = self._relation(connection, dataset)
+            check_relation(dataset, known, stated)
             open_ones = [] if within else self._reservations(connection, dataset, open_only=True)
             for who in (None, analyst):
                 total = fit_charge(
@@ -216,9 +220,8 @@ class SQLiteLedger:
                     ),
                     (dataset, who or _EVERYONE, *format_cost(total)),
                 )
-            more = format_charge_particulars(
-                asked, stated, self._facts(connection, dataset), within
-            )
+            news = None if settle(known, stated) == known else stated
+            more = format_charge_particulars(asked, news, within)
             line = charge_line(
                 *self._head(connection), dataset, analyst, what, cost, key, request, more=more
             )
@@ -244,9 +247,19 @@ class SQLiteLedger:
         schema: str,
         neighbours: str,
         rows_per_person: int,
+        person: str = "",
     ) -> Reservation:
         wanted = Wanted(
-            dataset, analyst, budget, what, key, request, schema, neighbours, rows_per_person
+            dataset,
+            analyst,
+            budget,
+            what,
+            key,
+            request,
+            schema,
+            neighbours,
+            rows_per_person,
+            person,
         )
         self.expire()
         with self._transaction() as connection:
@@ -254,6 +267,7 @@ class SQLiteLedger:
             if keyed is not None:
                 wanted.check_same(keyed)
                 return self._reservations(connection, number=keyed.number)[0]
+            check_relation(dataset, self._relation(connection, dataset), wanted.relation)
             who = (None, analyst)
             wanted.check_room(
                 {account: self._read_cap(connection, dataset, account) for account in who},
@@ -327,9 +341,9 @@ class SQLiteLedger:
             spent = self._read_spent(connection, dataset, analyst)
             return committed_by(self._read_cap(connection, dataset, None), spent, held, dataset)
 
-    def facts(self, dataset: str) -> tuple[str, int] | None:
+    def relation(self, dataset: str) -> Relation | None:
         with self._connected() as connection:
-            return self._facts(connection, dataset)
+            return self._relation(connection, dataset)
 
     def record(self, number: int, answer: bytes) -> bytes:
         with self._transaction() as connection:
@@ -420,16 +434,16 @@ class SQLiteLedger:
             return _read_sqlite_identity(connection), 1
         return row[0], row[1] + 1
 
-    @staticmethod
-    def _append(connection: sqlite3.Connection, line: JournalEntry) -> None:
+    def _append(self, connection: sqlite3.Connection, line: JournalEntry) -> None:
         connection.execute(
             "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", line.columns
         )
-        facts = facts_in(line.particulars)
-        if facts is not None:  # those of the first line stay
+        stated = Relation.read(line.particulars)
+        if stated is not None:
+            settled = settle(self._relation(connection, line.dataset), stated)
+            assert settled is not None
             connection.execute(
-                "INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                (line.dataset, *facts),
+                "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?)", (line.dataset, *settled)
             )
 
     @staticmethod
@@ -445,11 +459,12 @@ class SQLiteLedger:
         return connection.execute("SELECT max(time) FROM journal").fetchone()[0] or ""
 
     @staticmethod
-    def _facts(connection: sqlite3.Connection, dataset: str) -> tuple[str, int] | None:
-        row: tuple[str, int] | None = connection.execute(
-            "SELECT neighbours, rows_per_person FROM accounts WHERE dataset = ?", (dataset,)
+    def _relation(connection: sqlite3.Connection, dataset: str) -> Relation | None:
+        row = connection.execute(
+            "SELECT neighbours, rows_per_person, person FROM accounts WHERE dataset = ?",
+            (dataset,),
         ).fetchone()
-        return row
+        return None if row is None else Relation(*row)
 
     @staticmethod
     def _keyed(connection: sqlite3.Connection, analyst: str, key: str) -> JournalEntry | None:
@@ -636,7 +651,7 @@ def _read_books(connection: sqlite3.Connection) -> Books:
     rows = connection.execute(
         f"SELECT number, dataset, analyst, {_STATE} FROM reservations"  # noqa: S608 - a constant
     ).fetchall()
-    facts = connection.execute("SELECT dataset, neighbours, rows_per_person FROM accounts")
+    facts = connection.execute("SELECT dataset, neighbours, rows_per_person, person FROM accounts")
     return Books.read(lines, caps, spent, rows, facts.fetchall())
 
 

@@ -13,6 +13,8 @@ Tables of older versions are upgraded:
 - Version 2 (Privet 0.1) has a journal of charges and caps, chained by hashes.
 - Version 3 adds reservations, and a column ``more`` to the journal. Programs that know version 2
   only refuse it.
+- Version 4 adds the column of the person to who the neighbours of an account are, and charges
+  nothing under others (:mod:`~privet.accounting.ledger.relation`).
 """
 
 from __future__ import annotations
@@ -108,7 +110,7 @@ if hasattr(os, "register_at_fork"):  # elsewhere nobody forks
 
 # -- tables, and upgrades of those of older versions --
 
-VERSION = 3
+VERSION = 4
 
 _JOURNAL = """
 CREATE TABLE {name} (
@@ -159,7 +161,8 @@ CREATE TABLE reservations (
     closed INTEGER NOT NULL);
 CREATE INDEX reservations_open ON reservations (dataset, analyst) WHERE state = 'open';
 CREATE TABLE accounts (
-    dataset TEXT NOT NULL PRIMARY KEY, neighbours TEXT NOT NULL, rows_per_person INTEGER NOT NULL);
+    dataset TEXT NOT NULL PRIMARY KEY, neighbours TEXT NOT NULL, rows_per_person INTEGER NOT NULL,
+    person TEXT);
 CREATE TRIGGER journal_stays BEFORE DELETE ON journal
     BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_keeps BEFORE UPDATE ON journal
@@ -191,6 +194,13 @@ def upgrade_journal(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE journal")  # with its triggers and indexes
     connection.execute("ALTER TABLE journal_3 RENAME TO journal")
     _run(connection, _SCHEMA)
+
+
+def upgrade_accounts(connection: sqlite3.Connection) -> None:
+    """Bring the tables of version 3 to this one, within a transaction. No line has said yet which
+    column tells people apart.
+    """
+    connection.execute("ALTER TABLE accounts ADD COLUMN person TEXT")
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

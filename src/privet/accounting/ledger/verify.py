@@ -20,7 +20,8 @@ from typing import Any
 from privet.accounting.cost import NOTHING, Cost
 from privet.accounting.ledger.base import Ledger, add, amount_in
 from privet.accounting.ledger.journal import Books, Entry, JournalEntry, Receipt, format_cost
-from privet.accounting.ledger.reservations import REASONS, Reservation, check_facts, facts_in
+from privet.accounting.ledger.relation import Relation, is_same, settle
+from privet.accounting.ledger.reservations import REASONS, Reservation
 from privet.errors import LedgerError, PrivetError
 
 AccountKey = tuple[str, str]
@@ -111,20 +112,25 @@ def _check_accounts(books: Books) -> Iterator[str]:
 
 
 def _check_reservations(books: Books) -> Iterator[str]:
-    """Replay the lines: each must be allowed after those before it, and reservations and facts must
-    be what they say.
+    """Replay the lines: each must be allowed after those before it, and reservations and relations
+    must be what they say.
     """
     replayed: dict[int, Reservation] = {}
-    facts: dict[str, tuple[Any, ...]] = {}
+    relations: dict[str, Relation] = {}
     latest = ""
     for line in books.lines:
         try:
             latest = max(latest, line.time)
             more = line.particulars
-            stated = facts_in(more) if line.kind in ("charge", "reserve") else None
+            stated = Relation.read(more) if line.kind in ("charge", "reserve") else None
             if stated is not None:
-                check_facts(*stated)
-                facts.setdefault(line.dataset, stated)
+                known = relations.get(line.dataset)
+                # older versions, which state no person, charged under any
+                if stated.person is not None and known and not is_same(known, stated):
+                    yield f"line {line.number} is for other neighbours than its account"
+                settled = settle(known, Relation.check(*stated))
+                assert settled is not None
+                relations[line.dataset] = settled
             if line.kind == "reserve":
                 replayed[line.number] = Reservation.opened(line, latest)
             elif line.kind == "close" or "reservation" in more:
@@ -141,11 +147,11 @@ def _check_reservations(books: Books) -> Iterator[str]:
             yield f"the reservation of line {number} is gone"
         elif books.reservations[number] != rows[number]:
             yield f"the reservation of line {number} is not what its charges and its end make it"
-    for dataset in sorted({*facts, *books.facts}, key=repr):
-        if books.facts.get(dataset) != facts.get(dataset):
+    for dataset in sorted({*relations, *books.relations}, key=repr):
+        if books.relations.get(dataset) != relations.get(dataset):
             yield (
                 f"the neighbours or rows per person of data set {dataset!r} are not those that its "
-                "first line stated"
+                "lines state"
             )
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from privet._validate import check_integer
 from privet.accounting.cost import Budget, parse_epsilon
 from privet.accounting.ledger import SQLiteLedger
-from privet.curator import Curator
+from privet.curator import Owner
 from privet.domain import Schema
 from privet.domain.questions import Question
 from privet.errors import MissingDependency, ParameterError, PrivacyError, QuestionError
@@ -138,19 +138,17 @@ class Party:
         entries = sum(cells.n_cells for cells in plan.forest) * schema.n_classes
         encoding.check_noise(Fraction(len(plan.forest)) / terms.epsilon, entries)
         ledger = SQLiteLedger(self.ledger)
-        curator = Curator(
-            self.table,
-            schema,
-            self.budget,
-            ledger=ledger,
-            dataset=self.dataset,
-            analyst="federation",
-        )
-        if not curator.private:
+        owner = Owner(self.table, schema, self.budget, ledger=ledger, dataset=self.dataset)
+        if not owner.private:
             raise PrivacyError(
-                f"this party contributes nothing that is not private: {curator.reason}"
+                f"this party contributes nothing that is not private: {owner.reason}"
             )
-        share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=terms.honest)
+        share = owner.share(
+            Question.forest(plan.forest),
+            terms.epsilon,
+            parties=terms.contributions,
+            honest=terms.honest,
+        )
         return encoding.encode(encoding.clip(flatten_tables(share.tables)))
 
 

@@ -61,6 +61,8 @@ class Account:
     shares: Sequence[AnalystShare]
     chart: Chart | None
     charges: int
+    #: For whom the charges promise something; empty where no charge has said yet.
+    relation: str
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,9 @@ def _make_account(
     cap = ledger.cap(name)
     if cap is None:
         nothing = Fraction(0)
-        return Account(name, served, None, nothing, nothing, nothing, [], [], None, len(entries))
+        return Account(
+            name, served, None, nothing, nothing, nothing, [], [], None, len(entries), ""
+        )
     spent = ledger.spent(name).amount(cap.unit) or Fraction(0)
     open_ones = [aside.reservation for aside in asides if aside.reservation.dataset == name]
     held = held_by(open_ones)
@@ -169,7 +173,8 @@ def _make_account(
     parts = [(share.tone, share.spent) for share in shares]
     bar = stack_segments(cap.amount, [*parts, ("aside", held)])
     drawn = make_chart(entries, cap)
-    return Account(name, served, cap, spent, held, left, bar, shares, drawn, len(entries))
+    whom = str(ledger.relation(name) or "")
+    return Account(name, served, cap, spent, held, left, bar, shares, drawn, len(entries), whom)
 
 
 def _make_share(

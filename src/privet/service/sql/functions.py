@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     import psycopg
 
 
-_VERSION = 2  # Privet 0.1 has version 1
-_SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql", "budget.sql", "settings.sql")
-_UPGRADES = {1: ("budget.sql", "settings.sql")}  # who may call them stays
+_VERSION = 3  # Privet 0.1 has version 1
+_CHANGED = ("relations.sql", "rights.sql", "ask.sql", "budget.sql", "settings.sql")
+_SCRIPTS = ("tables.sql", "noise.sql", *_CHANGED)
+_UPGRADES = {1: _CHANGED, 2: _CHANGED}  # who may call them stays
 _CALLS: LiteralString = (
     "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), "
     "privet.budget(text)"
@@ -63,7 +64,9 @@ class SQLFunctions:
                     f"has version {_VERSION}"
                 )
 
-    def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
+    def add_dataset(
+        self, dataset: str, table: str, schema: Schema, *, public_counts: bool = False
+    ) -> None:
         """Let a table of the same database be asked under this name.
 
         Where the name stood for another, that is replaced for those who may ask it.
@@ -74,6 +77,9 @@ class SQLFunctions:
             dataset: the name that analysts use.
             table: its name, such as ``"public.people"``.
             schema: what is public about the table.
+            public_counts: you know that everybody who can log in reads exact counts of some rows
+                in the server's catalog, as :meth:`list_told` lists them. Without it, such a table
+                is refused.
         """
         check_name("dataset", dataset)
         if schema.from_data:
@@ -91,7 +97,7 @@ class SQLFunctions:
         with self._changing() as connection:
             connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
             connection.execute(
-                "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                 (
                     dataset,
                     located.relation,
@@ -100,6 +106,10 @@ class SQLFunctions:
                     stored.numbers,
                     stored.codes,
                     factor,
+                    schema.neighbours,
+                    schema.rows_per_person,
+                    schema.person or "",
+                    public_counts,
                 ),
             )
             for position, (name, attribute) in enumerate(asked_attributes(schema).items()):
@@ -108,7 +118,20 @@ class SQLFunctions:
                     "INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)",
                     (dataset, position, name, labels),
                 )
+            _refuse_told_counts(connection)
             _refuse_mighty_roles(connection)
+
+    def list_told(self, dataset: str) -> list[str]:
+        """Return whose exact number of rows everybody reads in the catalog who can log in, besides
+        that of the whole table: partitions, heirs, partial indexes, materialized views.
+        """
+        with self._ledger.transaction() as connection:
+            rows = connection.execute(
+                "SELECT privet.told(to_regclass(d.relation)) FROM privet.datasets AS d "
+                "WHERE d.dataset = $1",
+                (dataset,),
+            )
+            return [row[0] for row in rows.fetchall()]
 
     def has_dataset(self, dataset: str) -> bool:
         """Return whether it can be asked in SQL."""
@@ -160,6 +183,7 @@ class SQLFunctions:
                     sql.Identifier(role)
                 )
             )
+            _refuse_told_counts(connection)
             _refuse_mighty_roles(connection)
 
     def revoke_role(self, role: str) -> None:
@@ -213,6 +237,22 @@ class SQLFunctions:
 def _run(connection: psycopg.Connection[Any], scripts: Sequence[str]) -> None:
     for script in scripts:
         connection.execute(files("privet.service.sql").joinpath("sql", script).read_bytes())
+
+
+def _refuse_told_counts(connection: psycopg.Connection[Any]) -> None:
+    told = connection.execute(
+        "SELECT d.dataset, array_agg(t.told) FROM privet.datasets AS d, "
+        "privet.told(to_regclass(d.relation)) AS t (told) WHERE NOT d.public_counts "
+        "GROUP BY d.dataset ORDER BY d.dataset"
+    ).fetchone()
+    if told is not None:
+        dataset, relations = told
+        raise PrivacyError(
+            f"everybody who can log in reads exact counts of rows of data set {dataset!r} in the "
+            f"catalog of the server: those of {', '.join(relations)}. Let these analysts ask the "
+            "service instead; or add a plain copy of the table in a database that has none of "
+            "them; or, if such counts are public, say so (public_counts, --public-counts)"
+        )
 
 
 def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:

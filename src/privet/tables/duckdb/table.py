@@ -8,6 +8,7 @@ kept.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -174,8 +175,34 @@ class DuckDBTable:
             while len(block) and len(block := cursor.fetch_df_chunk(vectors)):
                 yield block
 
+    def list_relations(self) -> list[str]:
+        """Return the tables that the rows come from, those that a view reads too; none for a file
+        that holds one table.
+        """
+        if self.database is None:
+            return []
+        cursor = self.cursor()
+        cursor.execute("PRAGMA explain_output = 'all'")
+        rows = cursor.execute(f"EXPLAIN (FORMAT JSON) SELECT * FROM {self.relation}").fetchall()
+        (catalog,) = cursor.execute("SELECT current_database()").fetchone() or ("",)
+        plan = json.loads(dict(rows)["logical_plan"])  # nothing is left out of it yet
+        read = {name.removeprefix(f"{catalog}.") for name in _list_scanned(plan)}
+        return sorted({self.name, *read})
+
     def writable(self) -> bool:
         return False  # files are opened read-only
+
+
+def _list_scanned(plan: Any) -> Iterator[str]:
+    """Return the tables that a plan scans."""
+    if isinstance(plan, list):
+        for step in plan:
+            yield from _list_scanned(step)
+    elif isinstance(plan, dict):
+        table = plan.get("extra_info", {}).get("Table")
+        if isinstance(table, str):
+            yield table
+        yield from _list_scanned(plan.get("children", []))
 
 
 def table_of_database(path: Path, name: str) -> DuckDBTable:

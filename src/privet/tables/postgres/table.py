@@ -71,6 +71,18 @@ _HAS_PLACES = (
     "ON inhparent = id) "
     "SELECT bool_and(relkind IN ('r', 'p', 'm')) FROM held JOIN pg_class ON oid = id"
 )
+#: All relations that the rows of one come from: what views read, heirs, and partitions.
+_RELATIONS = (
+    "WITH RECURSIVE reads AS (SELECT r.ev_class AS reader, d.refobjid AS source FROM pg_rewrite AS "
+    "r JOIN pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND "
+    "d.refclassid = 'pg_class'::regclass WHERE d.refobjid >= 16384 "
+    "UNION SELECT inhparent, inhrelid FROM pg_inherits), "
+    "held AS (SELECT $1::oid AS id UNION SELECT source FROM held JOIN reads ON reader = id) "
+    "SELECT (SELECT system_identifier FROM pg_control_system())::text, (SELECT oid FROM "
+    "pg_database WHERE datname = current_database())::text, c.oid::text, n.nspname || '.' || "
+    "c.relname FROM held JOIN pg_class AS c ON c.oid = id JOIN pg_namespace AS n ON n.oid = "
+    "c.relnamespace ORDER BY c.oid"
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +120,17 @@ class PostgresTable:
     def writable(self) -> bool:
         """Return whether these credentials could change the table, which a curator's should not."""
         return self.answer(_WRITABLE, [self.oid]) == [(True,)]
+
+    def list_relations(self) -> list[str]:
+        """Return the server, the database and the relations that the rows come from, those that a
+        view reads too. By number, as names change, and by name, as a table may be made anew.
+        """
+        rows = self.answer(_RELATIONS, [self.oid])
+        return [
+            f"postgresql {server} {database} {relation}"
+            for server, database, *both in rows
+            for relation in both
+        ]
 
     @cached_property
     def has_places(self) -> bool:

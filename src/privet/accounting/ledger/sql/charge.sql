@@ -5,28 +5,29 @@
 --   PV003 the key belongs to another request
 --   PV004 the data set's budget is pure, and the cost is not
 --   PV008 there is no such open reservation
+--   PV009 the account is for other neighbours (DETAIL: dataset, recorded and stated as JSON)
 
 -- Wait until no other transaction writes. Who writes changes the locked row, so that a REPEATABLE READ or SERIALIZABLE transaction whose
 -- snapshot is older fails with a serialization error instead of reading old totals.
-CREATE FUNCTION privet.lock() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.lock() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM FROM privet.ledger FOR UPDATE;
 END $$;
 
 -- The time in a line, as Python writes it.
-CREATE FUNCTION privet.now() RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.now() RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"');
 END $$;
 
 -- The latest time of any line; clocks may have gone back since.
-CREATE FUNCTION privet.latest() RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.latest() RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN coalesce((SELECT max(j.time COLLATE "C") FROM privet.journal AS j), '');
 END $$;
 
 -- A reservation that was last used then, or earlier, is idle: after 7 days (IDLE in privet/accounting/ledger/reservations.py).
-CREATE FUNCTION privet.idle_since() RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.idle_since() RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN to_char(
         greatest(privet.now() COLLATE "C", privet.latest())::timestamptz AT TIME ZONE 'UTC' - interval '168 hours',
@@ -34,7 +35,7 @@ BEGIN
 END $$;
 
 -- Append a line, chained to the one before as in privet/accounting/ledger/journal.py. The caller holds the lock.
-CREATE FUNCTION privet.append(
+CREATE OR REPLACE FUNCTION privet.append(
     kind text, dataset text, analyst text, what text, epsilon text, rho text, key text, request text, more text DEFAULT '')
 RETURNS privet.journal LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -63,7 +64,7 @@ BEGIN
 END $$;
 
 -- What open reservations can still charge, of one analyst or of all ('').
-CREATE FUNCTION privet.held(dataset text, analyst text) RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.held(dataset text, analyst text) RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     total text := '0';
     one record;
@@ -79,7 +80,7 @@ BEGIN
 END $$;
 
 -- Close the open reservations that are idle; their lines. The caller holds the lock.
-CREATE FUNCTION privet.expire() RETURNS bigint[] LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.expire() RETURNS bigint[] LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     since text;
     expired bigint[] := '{}';
@@ -104,7 +105,7 @@ BEGIN
 END $$;
 
 -- Add a cost to an account, if its cap allows that exactly, next to what is held. An empty epsilon: the cost has no pure guarantee.
-CREATE FUNCTION privet.spend(dataset text, analyst text, epsilon text, rho text, held text)
+CREATE OR REPLACE FUNCTION privet.spend(dataset text, analyst text, epsilon text, rho text, held text)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     cap privet.caps;
@@ -134,7 +135,7 @@ BEGIN
         ON CONFLICT ON CONSTRAINT one_total DO UPDATE SET epsilon = excluded.epsilon, rho = excluded.rho;
 END $$;
 
-CREATE FUNCTION privet.amount_in(epsilon text, rho text, unit text, dataset text)
+CREATE OR REPLACE FUNCTION privet.amount_in(epsilon text, rho text, unit text, dataset text)
 RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF unit = 'epsilon' AND epsilon = '' THEN
@@ -145,7 +146,7 @@ BEGIN
     RETURN CASE unit WHEN 'epsilon' THEN epsilon ELSE rho END;
 END $$;
 
-CREATE FUNCTION privet.refuse(asked text, remaining text, unit text, account text)
+CREATE OR REPLACE FUNCTION privet.refuse(asked text, remaining text, unit text, account text)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION USING ERRCODE = 'PV001',
@@ -153,10 +154,39 @@ BEGIN
         DETAIL = json_build_object('asked', asked, 'left', remaining, 'unit', unit, 'account', account);
 END $$;
 
+-- Note who the neighbours of an account are, if it does not know yet: whether a line has to state them. Refused where they are others.
+CREATE OR REPLACE FUNCTION privet.relate(dataset text, neighbours text, rows_per_person bigint, person text)
+RETURNS boolean LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    known privet.accounts;
+BEGIN
+    IF neighbours = '' THEN
+        RETURN false;
+    END IF;
+    SELECT a.* INTO known FROM privet.accounts AS a WHERE a.dataset = relate.dataset;
+    IF NOT FOUND THEN
+        INSERT INTO privet.accounts VALUES (relate.dataset, relate.neighbours, relate.rows_per_person, relate.person);
+        RETURN true;
+    ELSIF (known.neighbours, known.rows_per_person, coalesce(known.person, person)) <> (neighbours, rows_per_person, person) THEN
+        RAISE EXCEPTION USING ERRCODE = 'PV009',
+            MESSAGE = format('the account of data set ''%s'' is for other neighbours; nothing is charged', dataset),
+            HINT = 'Ask under a schema with the neighbours, rows_per_person and person of the account.',
+            DETAIL = json_build_object(
+                'dataset', dataset,
+                'recorded', json_build_array(known.neighbours, known.rows_per_person, known.person),
+                'stated', json_build_array(neighbours, rows_per_person, person));
+    ELSIF known.person IS NULL THEN
+        UPDATE privet.accounts AS a SET person = relate.person WHERE a.dataset = relate.dataset;
+        RETURN true;
+    END IF;
+    RETURN false;
+END $$;
+
 -- The line of the analyst's open reservation of this key, if the cost fits into what is left of it. What is given of the schema's
--- fingerprint, the neighbours ('': not given) and the rows per person (0) must be that of the reservation.
-CREATE FUNCTION privet.reserved_for(
-    dataset text, analyst text, epsilon text, rho text, key text, neighbours text, rows_per_person bigint, schema text)
+-- fingerprint, the neighbours ('': not given, and then nor are the rows per person and the person) must be that of the reservation.
+CREATE OR REPLACE FUNCTION privet.reserved_for(
+    dataset text, analyst text, epsilon text, rho text, key text, neighbours text, rows_per_person bigint, schema text,
+    person text)
 RETURNS bigint LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     the record;
@@ -166,7 +196,7 @@ DECLARE
 BEGIN
     SELECT r.number, r.dataset, r.unit, r.reserved, r.charged, r.state,
         j.more::jsonb ->> 'schema' AS schema, j.more::jsonb ->> 'neighbours' AS neighbours,
-        (j.more::jsonb ->> 'rows_per_person')::bigint AS rows_per_person
+        (j.more::jsonb ->> 'rows_per_person')::bigint AS rows_per_person, j.more::jsonb ->> 'person' AS person
     INTO the
     FROM privet.journal AS j JOIN privet.reservations AS r USING (number)
     WHERE j.analyst = reserved_for.analyst AND j.key = reserved_for.key AND j.key <> '';
@@ -182,7 +212,8 @@ BEGIN
         WHEN schema <> '' AND schema <> the.schema THEN format('schema %s, not %s', the.schema, schema)
         WHEN neighbours <> '' AND neighbours <> the.neighbours THEN format('neighbours %s, not %s', the.neighbours, neighbours)
         WHEN rows_per_person <> 0 AND rows_per_person <> the.rows_per_person
-        THEN format('rows per person %s, not %s', the.rows_per_person, rows_per_person) END;
+        THEN format('rows per person %s, not %s', the.rows_per_person, rows_per_person)
+        WHEN neighbours <> '' AND person <> the.person THEN format('person %s, not %s', the.person, person) END;
     IF other IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PV008', MESSAGE = format(
             'the reservation ''%s'' of analyst ''%s'' is for %s; nothing is charged', key, analyst, other);
@@ -196,15 +227,15 @@ BEGIN
 END $$;
 
 -- "reservation" is the key of the analyst's reservation to charge, or ''. See privet/accounting/ledger/base.py for the others.
-CREATE FUNCTION privet.charge(
+CREATE OR REPLACE FUNCTION privet.charge(
     dataset text, analyst text, what text, epsilon text, rho text, key text, request text,
     reservation text DEFAULT '', asked text DEFAULT '', neighbours text DEFAULT '', rows_per_person bigint DEFAULT 0,
-    schema text DEFAULT '')
+    schema text DEFAULT '', person text DEFAULT '')
 RETURNS privet.journal LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     line privet.journal;
     within bigint;
-    stated boolean := neighbours <> '' AND reservation = '';
+    stated boolean;
     particulars text;
 BEGIN
     IF NOT (epsilon ~ '^([0-9]+(/[0-9]+)?)?$' AND rho ~ '^[0-9]+(/[0-9]+)?$' AND analyst <> '') THEN
@@ -222,28 +253,20 @@ BEGIN
         END IF;
     END IF;
     IF reservation <> '' THEN
-        within := privet.reserved_for(dataset, analyst, epsilon, rho, reservation, neighbours, rows_per_person, schema);
+        within := privet.reserved_for(dataset, analyst, epsilon, rho, reservation, neighbours, rows_per_person, schema, person);
     END IF;
+    stated := privet.relate(dataset, neighbours, rows_per_person, person);
     -- within a reservation, only what was spent counts: caps may have been lowered since
     PERFORM privet.spend(dataset, '', epsilon, rho, CASE WHEN within IS NULL THEN privet.held(dataset, '') ELSE '0' END);
     PERFORM privet.spend(dataset, analyst, epsilon, rho, CASE WHEN within IS NULL THEN privet.held(dataset, analyst) ELSE '0' END);
-    IF stated THEN
-        PERFORM FROM privet.accounts AS a
-        WHERE a.dataset = charge.dataset AND a.neighbours = charge.neighbours AND a.rows_per_person = charge.rows_per_person;
-        stated := NOT FOUND;
-    END IF;
     particulars := concat_ws(
         ',',
         CASE WHEN asked <> '' THEN '"asked":' || to_json(asked)::text END,
-        CASE WHEN stated THEN '"neighbours":' || to_json(neighbours)::text END,
+        CASE WHEN stated THEN '"neighbours":' || to_json(neighbours)::text || ',"person":' || to_json(person)::text END,
         '"reservation":' || within::text,
         CASE WHEN stated THEN '"rows_per_person":' || rows_per_person::text END);
     line := privet.append(
         'charge', dataset, analyst, what, epsilon, rho, key, request, CASE particulars WHEN '' THEN '' ELSE '{' || particulars || '}' END);
-    IF stated THEN
-        INSERT INTO privet.accounts VALUES (charge.dataset, charge.neighbours, charge.rows_per_person)
-            ON CONFLICT ON CONSTRAINT one_account DO NOTHING;
-    END IF;
     IF within IS NOT NULL THEN
         UPDATE privet.reservations AS r SET
             charged = privet.tidy(privet.plus(r.charged, CASE r.unit WHEN 'epsilon' THEN charge.epsilon ELSE charge.rho END)),

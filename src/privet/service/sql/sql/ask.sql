@@ -5,7 +5,7 @@
 --   PV007 there is no such answer, or not yet
 
 -- Who is asking: by the role that logged in, whatever SET ROLE says.
-CREATE FUNCTION privet.caller() RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.caller() RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found text;
 BEGIN
@@ -17,7 +17,7 @@ BEGIN
 END $$;
 
 -- Not of this transaction's start: a transaction can be held open past the end of a grant.
-CREATE FUNCTION privet.check_grant(dataset text, analyst text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.check_grant(dataset text, analyst text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM FROM privet.grants AS g JOIN privet.datasets AS d USING (dataset)
     WHERE g.dataset = check_grant.dataset AND g.analyst = check_grant.analyst AND g.expires > clock_timestamp();
@@ -27,7 +27,7 @@ BEGIN
 END $$;
 
 -- The epsilon that is meant, as a written fraction.
-CREATE FUNCTION privet.checked_epsilon(epsilon numeric) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.checked_epsilon(epsilon numeric) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     digits integer;
 BEGIN
@@ -41,7 +41,7 @@ BEGIN
 END $$;
 
 -- What a condition allows. A number or truth value stands for its label; anything else that is no text stands for none.
-CREATE FUNCTION privet.allowed(condition jsonb) RETURNS TABLE (name text, value jsonb, label text)
+CREATE OR REPLACE FUNCTION privet.allowed(condition jsonb) RETURNS TABLE (name text, value jsonb, label text)
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY SELECT c.key, e.value, CASE
@@ -52,7 +52,7 @@ BEGIN
 END $$;
 
 -- Of every code of every attribute in turn: 1 where the condition allows it, or does not name the attribute, otherwise 0.
-CREATE FUNCTION privet.mask(dataset text, condition jsonb) RETURNS integer[]
+CREATE OR REPLACE FUNCTION privet.mask(dataset text, condition jsonb) RETURNS integer[]
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem text;
@@ -95,7 +95,7 @@ END $$;
 
 -- How many rows have allowed codes only. Every row takes the same work, whatever is allowed. The caller's work_mem would say when a sort
 -- goes to disk, and EXPLAIN how much of it; only one ask counts at a time, so that one can have more.
-CREATE FUNCTION privet.exact_count(dataset text, mask integer[]) RETURNS bigint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION privet.exact_count(dataset text, mask integer[]) RETURNS bigint LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp SET work_mem = '256MB' SET hash_mem_multiplier = 1 SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
     the privet.datasets;
@@ -107,21 +107,21 @@ BEGIN
 END $$;
 
 -- What an answer is masked with.
-CREATE FUNCTION privet.pad(salt bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.pad(salt bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN ('x' || substr(encode(sha256(salt), 'hex'), 1, 16))::bit(64)::bigint;
 END $$;
 
 -- An answer, or none, as it is kept: random bytes, and the number masked by their hash. That hides nothing from who can read it. But
 -- neither its length nor its SHA-256 tells what it is, nor does the length of the server's log, which may be compressed.
-CREATE FUNCTION privet.sealed(number bigint) RETURNS bytea LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.sealed(number bigint) RETURNS bytea LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     salt bytea := uuid_send(gen_random_uuid());
 BEGIN
     RETURN salt || int8send(coalesce(number, '-9223372036854775808') # privet.pad(salt));
 END $$;
 
-CREATE FUNCTION privet.unsealed(answer bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.unsealed(answer bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN nullif(
         ('x' || encode(substr(answer, 17), 'hex'))::bit(64)::bigint # privet.pad(substr(answer, 1, 16)), '-9223372036854775808');
@@ -132,7 +132,7 @@ END $$;
 -- Sensitivity: 1. Neighbours: one row added or removed. Cost: epsilon; charged is what that means for the schema's own neighbours.
 -- Nothing that the caller can see before the commit depends on the answer: its record looks the same whatever it is, and a table that
 -- cannot be counted because of what it holds has an answer too.
-CREATE FUNCTION privet.ask(dataset text, condition jsonb, epsilon numeric) RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+CREATE OR REPLACE FUNCTION privet.ask(dataset text, condition jsonb, epsilon numeric) RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     analyst text := privet.caller();
     amount text := privet.checked_epsilon(epsilon);
@@ -142,13 +142,21 @@ DECLARE
     numerator numeric;
     denominator numeric := privet.denominator(amount);
     what text;
+    the privet.datasets;
     line privet.journal;
     answer bigint;
 BEGIN
     PERFORM privet.lock();
     PERFORM privet.check_grant(dataset, analyst);
     allowed := privet.mask(dataset, condition);
-    SELECT privet.numerator(amount) * d.factor INTO STRICT numerator FROM privet.datasets AS d WHERE d.dataset = ask.dataset;
+    SELECT d.* INTO STRICT the FROM privet.datasets AS d WHERE d.dataset = ask.dataset;
+    PERFORM FROM privet.accounts AS a WHERE a.dataset = ask.dataset AND the.neighbours = ''
+        AND a.rows_per_person * CASE a.neighbours WHEN 'replace' THEN 2 ELSE 1 END <> the.factor;
+    IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PV009', MESSAGE = format('the account of data set ''%s'' is for other neighbours; nothing is charged', dataset),
+            HINT = 'The owner can add the data set again, under the schema of the account.';
+    END IF;
+    numerator := privet.numerator(amount) * the.factor;
     SELECT format('SQL: noisy count, %s condition%s', count(*), CASE WHEN count(*) = 1 THEN '' ELSE 's' END)
     INTO STRICT what FROM jsonb_object_keys(condition);
     line := privet.charge(
@@ -156,7 +164,8 @@ BEGIN
         privet.written(numerator, denominator),
         privet.written(numerator * numerator, 2 * denominator * denominator),
         ticket::text,
-        encode(sha256(convert_to(concat_ws(' ', 'ask', length(dataset), dataset, amount, condition), 'UTF8')), 'hex'));
+        encode(sha256(convert_to(concat_ws(' ', 'ask', length(dataset), dataset, amount, condition), 'UTF8')), 'hex'),
+        '', '', the.neighbours, the.rows_per_person, '', the.person);
     BEGIN
         answer := privet.exact_count(dataset, allowed) + noise;
     EXCEPTION WHEN OTHERS THEN
@@ -167,11 +176,13 @@ BEGIN
     END;
     INSERT INTO privet.answers VALUES (line.number, privet.sealed(answer));
     INSERT INTO privet.asked VALUES (line.number, pg_current_xact_id());
+    -- A transaction that has notified cannot be prepared (PREPARE TRANSACTION), and keep the ledger's lock for ever. Nobody can listen.
+    PERFORM pg_notify(gen_random_uuid()::text, '');
     RETURN ticket;
 END $$;
 
 -- Wait until all that was committed is on disk, whatever synchronous_commit was: an answer that was seen must stay charged.
-CREATE FUNCTION privet.flush() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.flush() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     here pg_lsn := pg_current_wal_insert_lsn();
 BEGIN
@@ -191,7 +202,7 @@ BEGIN
 END $$;
 
 -- The line and the answer of a ticket of the caller's, whose transaction has committed durably.
-CREATE FUNCTION privet.paid(ticket uuid, OUT line privet.journal, OUT answer bytea)
+CREATE OR REPLACE FUNCTION privet.paid(ticket uuid, OUT line privet.journal, OUT answer bytea)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     caller text := privet.caller();
@@ -208,7 +219,7 @@ BEGIN
     PERFORM privet.flush();
 END $$;
 
-CREATE FUNCTION privet.answer(ticket uuid) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
+CREATE OR REPLACE FUNCTION privet.answer(ticket uuid) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     answer bigint := privet.unsealed((privet.paid(ticket)).answer);
 BEGIN
@@ -219,7 +230,7 @@ BEGIN
 END $$;
 
 -- Proves the line of the answer (see privet/accounting/ledger/journal.py).
-CREATE FUNCTION privet.receipt(ticket uuid) RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$
+CREATE OR REPLACE FUNCTION privet.receipt(ticket uuid) RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     RETURN (
         SELECT format('privet-receipt-1.%s.%s.%s.%s', l.identity, (p.line).number, (p.line).hash, encode(sha256(p.answer), 'hex'))

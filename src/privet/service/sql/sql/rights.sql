@@ -1,7 +1,7 @@
 -- Analysts who could read the rows of a data set, or the ledger, without asking: the promise would be void. What they have themselves
 -- counts, what everybody has, and what a role has that they are members of, whether or not they inherit it. Any right will do: who may only
 -- delete rows and make triggers reads the rows in a trigger.
-CREATE FUNCTION privet.mighty() RETURNS TABLE (role text, might text) LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION privet.mighty() RETURNS TABLE (role text, might text) LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH RECURSIVE
     reads (reader, source) AS (  -- a view reads what its rules name, a table its heirs and partitions
         SELECT r.ev_class, d.refobjid
@@ -29,6 +29,11 @@ WITH RECURSIVE
         FROM pg_namespace AS n, aclexplode(n.nspacl) AS a WHERE n.nspname = 'privet' AND a.privilege_type = 'CREATE'
         UNION SELECT r.oid, 'is a superuser, or may replicate, create roles or bypass row security'
         FROM pg_roles AS r WHERE r.rolsuper OR r.rolreplication OR r.rolcreaterole OR r.rolbypassrls
+        UNION SELECT a.grantee, format('may use the foreign server %I, which everybody is mapped to', s.srvname)
+        FROM pg_foreign_server AS s JOIN pg_user_mappings AS m ON m.srvid = s.oid AND m.umuser = 0,
+            aclexplode(coalesce(s.srvacl, acldefault('S', s.srvowner))) AS a
+        UNION SELECT m.umuser, format('is mapped to a user of the foreign server %I', m.srvname)
+        FROM pg_user_mappings AS m WHERE m.umuser <> 0
         UNION SELECT r.oid, format('is %s', r.rolname) FROM pg_roles AS r WHERE r.rolname IN (
             'pg_read_all_data', 'pg_write_all_data', 'pg_maintain',
             'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
@@ -36,4 +41,27 @@ WITH RECURSIVE
 SELECT p.role, m.might
 FROM privet.roles AS p JOIN pg_roles AS r ON r.rolname = p.role JOIN mights AS m ON m.holder = 0 OR pg_has_role(r.oid, m.holder, 'MEMBER')
 ORDER BY p.role, m.might
+$$;
+
+-- What the catalog tells everybody who can log in: exact counts of *some* rows of a data set (pg_class.reltuples, pg_stat_user_tables), of
+-- a partition, an heir, a partial index or a materialized view; and a foreign table, whose server nobody here knows.
+CREATE OR REPLACE FUNCTION privet.told(relation oid) RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+WITH RECURSIVE
+    reads (reader, source) AS (
+        SELECT r.ev_class, d.refobjid
+        FROM pg_rewrite AS r
+        JOIN pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+        WHERE d.refobjid >= 16384 AND d.refobjid <> r.ev_class
+        UNION SELECT i.inhparent, i.inhrelid FROM pg_inherits AS i
+    ),
+    sources (id) AS (SELECT relation UNION SELECT r.source FROM sources AS s JOIN reads AS r ON r.reader = s.id),
+    readers (id) AS (SELECT s.id FROM sources AS s UNION SELECT r.reader FROM readers AS k JOIN reads AS r ON r.source = k.id)
+SELECT told FROM (
+    SELECT format('the partition or heir %s', i.inhrelid::regclass) FROM sources AS s JOIN pg_inherits AS i ON i.inhparent = s.id
+    UNION SELECT format('the foreign table %s', c.oid::regclass) FROM sources AS s JOIN pg_class AS c ON c.oid = s.id WHERE c.relkind = 'f'
+    UNION SELECT format('the partial index %s', x.indexrelid::regclass)
+    FROM sources AS s JOIN pg_index AS x ON x.indrelid = s.id WHERE x.indpred IS NOT NULL
+    UNION SELECT format('the materialized view %s', c.oid::regclass)
+    FROM readers AS k JOIN pg_class AS c ON c.oid = k.id WHERE c.relkind = 'm' AND c.oid <> relation
+) AS t (told) ORDER BY told
 $$;
