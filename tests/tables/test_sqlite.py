@@ -449,3 +449,17 @@ def test_a_frame_does_not_depend_on_its_rows(tmp_path):
     (block,) = table.read_blocks(10)
     assert isinstance(block, pd.DataFrame)
     assert list(block.dtypes) == [object, object]
+
+
+def test_a_view_reads_the_rows_of_its_tables(tmp_path):
+    path = tmp_path / "people.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE People (a TEXT)")
+        connection.execute("CREATE TABLE other (a TEXT)")
+        connection.execute("CREATE VIEW seen AS SELECT a FROM (SELECT a FROM people)")
+    relations = {
+        name: set(open_table(f"sqlite:///{path}?table={name}").list_relations())
+        for name in ("people", "other", "seen")
+    }
+    assert relations["people"] & relations["seen"] == {"people"}
+    assert not relations["other"] & (relations["people"] | relations["seen"])

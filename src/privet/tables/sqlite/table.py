@@ -121,6 +121,20 @@ class SQLiteTable:
     def writable(self) -> bool:
         return False  # files are opened read-only
 
+    def list_relations(self) -> list[str]:
+        """Return the tables of the file that are read: those behind a view, too."""
+        names: set[str] = set()
+
+        def note(action: int, table: str | None, *_: str | None) -> int:
+            if action == sqlite3.SQLITE_READ and table:
+                names.add(table.lower())
+            return sqlite3.SQLITE_OK
+
+        with self.connection() as connection:
+            connection.set_authorizer(note)
+            fetch_all(connection, f"SELECT * FROM {self.relation} LIMIT 0", (), self.name)
+        return sorted(names)
+
 
 def table_of_file(path: Path, name: str) -> SQLiteTable:
     """Return a table or view of an SQLite file, under the one name that the database has for it.
