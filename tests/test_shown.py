@@ -12,6 +12,7 @@ import pytest
 import privet as pv
 from privet._notebook import MAX_ROWS, MAX_TEXT, html_box, one_line
 from privet.accounting.statement import Charge, PrivacyStatement
+from privet.curator.account import ledger_of
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.errors import LedgerError
@@ -129,7 +130,7 @@ def test_a_curator_is_shown_even_if_its_ledger_is_gone(monkeypatch):
     def gone(*_: object) -> None:
         raise LedgerError("the ledger cannot be opened")
 
-    monkeypatch.setattr(curator.ledger, "cap", gone)
+    monkeypatch.setattr(ledger_of(curator), "cap", gone)
     assert "unknown budget" in repr(curator)
     assert "unknown budget" in curator._repr_html_()
 

@@ -36,6 +36,8 @@ PARTS.append(DatePart("age", AT))
         ({"low": "2024-13-01", "high": "2025-01-01"}, "low must be a date .*got '2024-13-01'"),
         ({"low": "20240101", "high": "2025-01-01"}, "low must be a date"),
         ({"low": "2024-01-01", "high": datetime(2025, 1, 1)}, "high must be a date"),
+        ({"low": "0999-12-31", "high": "2024-01-01"}, "low must be 1000-01-01 or later"),
+        ({"low": "2024-W01-1", "high": "2025-01-01"}, "low must be a date"),
         ({"low": "2025-01-01", "high": "2024-01-01"}, "low must be before high"),
         ({"low": "2024-01-01", "high": "2024-01-01"}, "low must be before high"),
         ({"part": "year"}, "part='year' needs public bounds"),
@@ -317,17 +319,42 @@ def test_a_table_may_have_the_attribute_instead_of_its_column() -> None:
         encode(schema, {"class": ["no"]})
 
 
-def test_a_column_may_be_an_attribute_of_its_own() -> None:
-    """A synthetic table has a column for each attribute; their entries are drawn one by one."""
-    day, month = Date("2020-01-01", "2020-12-31", bins=2), Date(part="month", column="day")
-    schema = Schema({"day": day, "month": month}, "class", ["no", "yes"])
-    raw = {"day": ["2020-07-05"], "class": ["no"]}
-    assert [codes.tolist() for codes in encode(schema, raw).codes] == [[1], [6]]
-    made = {**raw, "month": [3]}
-    assert [codes.tolist() for codes in encode(schema, made).codes] == [[1], [2]]
-    codes = [np.array([1]), np.array([2])]
-    drawn = frame_of(schema, codes, np.array([0]), SystemBits())
-    assert [column.tolist() for column in encode(schema, drawn).codes] == [[1], [2]]
+def test_no_attribute_reads_the_column_of_another() -> None:
+    when = Date("2020-01-01", "2020-12-31")
+    with pytest.raises(SchemaError, match=r"'month' must not read column 'when', .*"):
+        Schema({"when": when, "month": Date(part="month", column="when")}, "class", ["no", "yes"])
+    Schema({"when": Date(part="month", column="when")}, "class", ["no", "yes"])
+
+
+def test_a_column_that_is_named_is_read() -> None:
+    """Another column of the attribute's name is not, nor where one of several is misspelt."""
+    year, month = Date(1900, 2030, part="year", column="a"), Date(part="month", column="b")
+    schema = Schema({"year": year, "month": month}, "class", ["no", "yes"])
+    raw = {"a": ["2024-01-01"], "b": ["2024-03-01"], "year": [1950], "class": ["no"]}
+    assert schema.find_columns(raw) == {"year": "a", "month": "b"}
+    assert schema.find_columns(["a", "month"]) == {"year": "a", "month": "b"}
+    assert schema.find_columns(["year", "month"]) == {"year": "year", "month": "month"}
+    assert schema.find_columns(["month"]) == {"year": "a", "month": "b"}
+    drawn = frame_of(schema, [np.array([3]), np.array([2])], np.array([0]), SystemBits())
+    assert [column.tolist() for column in encode(schema, drawn).codes] == [[3], [2]]
+
+
+def test_far_dates_are_out_of_bounds_and_do_not_wrap_around() -> None:
+    schema = Schema({"x": Date("2020-01-01", "2020-12-31", bins=2)}, "class", ["no", "yes"])
+    days = np.array([120_000_000, 213_523_706, -120_000_000], dtype="datetime64[D]")
+    for column in (days, pa.array(days.astype("int32"), type=pa.int32()).cast(pa.date32())):
+        codes = encode(schema, {"x": column, "class": ["no"] * 3}).codes[0]
+        assert codes.tolist() == [1, 1, 0]
+    far = np.array([10**16, -(10**16)], dtype="datetime64[ms]")
+    assert encode(schema, {"x": far, "class": ["no"] * 2}).codes[0].tolist() == [1, 0]
+
+
+def test_a_cell_keeps_its_code_when_it_is_spelled_canonically() -> None:
+    attribute = Date("2020-01-01", "2020-12-31", bins=2)
+    assert attribute.canonical("9999-12-31T23:59-14:00") == "9999-12-31"
+    assert attribute.canonical("1000-01-01T00:00+14:00") == "1000-01-01"
+    assert Numeric(0, 1, missing="?").canonical("1e400") == "inf"
+    assert Numeric(0, 1, missing="?").canonical("nan") == "?"
 
 
 @pytest.mark.parametrize(

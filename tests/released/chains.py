@@ -7,7 +7,11 @@ from __future__ import annotations
 from tests.released.canaries import EPSILON
 
 _TABLE = ("{home}/people.parquet", "--schema", "{home}/people.schema.json")
-_BY_PERSON = ("{home}/people.parquet", "--schema", "{home}/person.schema.json")
+#: Beside another relation of neighbours, in a ledger of its own.
+_BY_PERSON = (
+    *("{home}/people.parquet", "--schema", "{home}/person.schema.json"),
+    *("--ledger", "{home}/person.ledger.sqlite", "--budget", "1"),
+)
 _PAID = ("--epsilon", EPSILON)
 _REPLACED = ("--schema", "{home}/replaced.schema.json", "--epsilon", "1/1000")
 #: Settings by which a learner has something to tell, however small epsilon is: leaves, and their
@@ -214,6 +218,7 @@ NO_RELEASE: dict[str, str] = {
     "anonymity": "exact, for the owner alone, and says so",
     "epsilon": "reads no row",
     "sources": "reads no row",
+    "curator limits": "reads no row",
     "audit": "tables that are made up",
     "schema check": "exact, for the owner alone",
     "schema declare": "reads no row",

@@ -217,7 +217,9 @@ def test_listed_values_are_bound_in_the_order_of_their_type(listed, type_name, b
 
 def test_an_attribute_may_read_a_column_of_another_name():
     schema = Schema(
-        {"month": Date(part="month", column="born"), "born": Date(part="hour")}, "c", ["no", "yes"]
+        {"month": Date(part="month", column="born"), "hour": Date(part="hour", column="born")},
+        "c",
+        ["no", "yes"],
     )
     open_table(DataFrame(born="date", c="string")).check_structure(schema)
     with pytest.raises(SchemaMismatch, match="column 'born' is not in the table"):

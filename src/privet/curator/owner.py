@@ -27,21 +27,29 @@ from privet.queries.count import Asked
 class Owner:
     """Stands for the owner of a table, in the process that reads it.
 
-    Args:
-        table: what :func:`~privet.open_table` takes or returns.
-        schema: what is public about the table.
-        budget: the cap of the data set, if the ledger does not have one yet.
-        ledger: where charges are recorded; by default one that lives as long as the process.
-        dataset: the name of the account that is charged; by default the table's.
-        public, strict, bits: as :class:`~privet.curator.Curator` has them.
+    Parameters
+    ----------
+    table
+        What :func:`~privet.open_table` takes or returns.
+    schema
+        What is public about the table.
+    budget
+        The cap of the data set, if the ledger does not have one yet.
+    ledger
+        Where charges are recorded; by default one that lives as long as the process.
+    dataset
+        The name of the account that is charged; by default the table's.
+    public, strict, bits
+        As :class:`~privet.curator.Curator` has them.
 
-    Example:
-        >>> import privet as pv
-        >>> schema = pv.Schema({"a": pv.Categorical(["0", "1"])}, "c", ["x", "y"])
-        >>> owner = pv.Owner({"a": ["0"], "c": ["x"]}, schema, pv.Budget(2))
-        >>> ada = owner.curator("ada", pv.Budget(1))  # what Ada gets
-        >>> ada.left
-        Fraction(1, 1)
+    Examples
+    --------
+    >>> import privet as pv
+    >>> schema = pv.Schema({"a": pv.Categorical(["0", "1"])}, "c", ["x", "y"])
+    >>> owner = pv.Owner({"a": ["0"], "c": ["x"]}, schema, pv.Budget(2))
+    >>> ada = owner.curator("ada", pv.Budget(1))  # what Ada gets
+    >>> ada.left
+    Fraction(1, 1)
     """
 
     def __init__(

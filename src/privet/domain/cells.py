@@ -170,8 +170,14 @@ class Split:
     branch: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        whole = all(isinstance(child, int) and not isinstance(child, bool) for child in self.branch)
-        children = set(self.branch)
+        # plain copies: what lies when it is asked again could count a row several times
+        branch = tuple(self.branch)
+        whole = all(isinstance(child, int) and not isinstance(child, bool) for child in branch)
+        branch = tuple(int.__index__(child) for child in branch) if whole else ()
+        if isinstance(self.attribute, str):
+            object.__setattr__(self, "attribute", str.__str__(self.attribute))
+        object.__setattr__(self, "branch", branch)
+        children = set(branch)
         if not children or not whole or min(children) != 0 or max(children) != len(children) - 1:
             raise QuestionError(
                 f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap"

@@ -87,7 +87,8 @@ def _draft_attribute(column: Any) -> Attribute:
         return Boolean(missing=missing)
     if (years := _years_of(known)) is not None:
         # whole years: no bound is somebody's date
-        return Date(f"{years[0]}-01-01", f"{years[1]}-12-31", missing=missing)
+        first, last = (min(max(year, 1000), 9999) for year in years)
+        return Date(f"{first}-01-01", f"{last}-12-31", missing=missing)
     numbers = pd.to_numeric(known[known.astype(str) != "?"], errors="coerce").astype(float)
     all_numbers = len(numbers) and bool(np.isfinite(numbers).all())
     if all_numbers and numbers.nunique() > FEW:

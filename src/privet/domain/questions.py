@@ -52,6 +52,8 @@ class Partition:
 
     def __post_init__(self) -> None:
         if self.by is not None:
+            if isinstance(self.by, str):  # a plain copy, which answers alike each time
+                object.__setattr__(self, "by", str.__str__(self.by))
             domain_size(self.cells.schema, self.by)
 
     def identity(self) -> tuple[Any, ...]:

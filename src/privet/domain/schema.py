@@ -119,6 +119,13 @@ class Schema:
                     f"Schema: attribute {name!r} must not read column {attribute.column!r}, which "
                     "is the target or says whose row it is"
                 )
+            if attribute.column not in (None, name) and attribute.column in self.attributes:
+                raise SchemaError(
+                    f"Schema: attribute {name!r} must not read column {attribute.column!r}, which "
+                    "is an attribute of its own: a table that is made for the schema has a column "
+                    f"for each. Give {attribute.column!r} another name, with "
+                    f"column={attribute.column!r}"
+                )
         try:
             label = Categorical(self.classes, on_unknown="drop")
         except SchemaError as error:
@@ -208,15 +215,13 @@ class Schema:
         """Return the column of each attribute in a table that has these columns.
 
         It is the one that the attribute names. A table that is made for the schema, such as a
-        synthetic one, has a column for each attribute instead. It is told by its columns: the named
-        one is not there, or it is an attribute of its own and both are there.
+        synthetic one, has none of these, and a column for each attribute instead.
         """
-        columns = {}
-        for name, attribute in self.attributes.items():
-            column = attribute.column or name
-            made = name in present and (column not in present or column in self.attributes)
-            columns[name] = name if made else column
-        return columns
+        named = {name: a.column for name, a in self.attributes.items() if a.column is not None}
+        made = not any(column in present for column in named.values())
+        if made and all(name in present for name in named):
+            named = {}
+        return {name: named.get(name, name) for name in self.attributes}
 
     def list_checks(self, present: Collection[str]) -> list[tuple[str, str, Attribute]]:
         """Return the name, the column and the domain of each attribute and of the target.
@@ -257,7 +262,7 @@ class Schema:
         allowed = {"n_rows", "person", "rows_per_person", "neighbours"}
         if unknown := set(facts) - allowed:
             raise SchemaError(
-                f"Schema.declare: unknown fact {sorted(unknown)[0]!r}; allowed are "
+                f"Schema.declare: unknown fact {sorted(unknown, key=str)[0]!r}; allowed are "
                 f"{', '.join(sorted(allowed))}"
             )
         return replace(self, **facts)
@@ -322,7 +327,8 @@ class Schema:
             )
         if unknown := set(data) - _KEYS:
             raise SchemaError(
-                f"unknown key {sorted(unknown)[0]!r}; allowed are {', '.join(sorted(_KEYS))}"
+                f"unknown key {sorted(unknown, key=str)[0]!r}; allowed are "
+                f"{', '.join(sorted(_KEYS))}"
             )
         for key in ("attributes", "target", "classes"):
             if key not in data:

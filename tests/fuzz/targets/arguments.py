@@ -58,7 +58,7 @@ COMMANDS = [
     "federation plan --schema s.json --trees 2 --height 1 -o out/plan.json",
     "federation contribute people.csv --plan plan.json --epsilon 0.01 --party north -o out/c.json",
     "publish synthetic people.csv --schema s.json --epsilon 0.01 --rows 5 -o out/syn.csv",
-    "publish randomize people.csv --randomizer r.json -o out/r.csv",
+    "publish randomize others.csv --randomizer r.json -o out/r.csv",
     "publish randomizer --schema s.json --epsilon 2 -o out/r.json",
     "publish learn reports.csv --randomizer r.json -o out/l.json",
 ]
@@ -143,6 +143,10 @@ class Arguments(Target):
             for values in reports.itertuples(index=False, name=None)
         ]
         Path("reports.csv").write_text(header_line(randomizer.columns) + "".join(lines))
+        # asked about under another relation of neighbours, so with an account of their own
+        Path("others.csv").write_bytes(Path("people.csv").read_bytes())
+        with contextlib.closing(SQLiteLedger("others.csv.ledger.sqlite")) as ledger:
+            ledger.set_cap("others.csv", Budget(10**12))
         self._ledger = SQLiteLedger("people.csv.ledger.sqlite")
         self._ledger.set_cap("people.csv", Budget(10**12))
         self._files = {
@@ -196,7 +200,7 @@ class Arguments(Target):
             if (
                 path.is_dir()
                 or path.name == "current"
-                or path.name.startswith("people.csv.ledger.sqlite")
+                or path.name.startswith(("people.csv.ledger.sqlite", "others.csv.ledger.sqlite"))
             ):
                 continue
             content = path.read_bytes()

@@ -46,7 +46,7 @@ def attribute_from_json(data: object) -> Attribute:
     allowed = {"type", *TYPES[kind].keys}
     if unknown := set(data) - allowed:
         raise SchemaError(
-            f"unknown key {sorted(unknown)[0]!r} in a {kind} attribute; allowed are "
+            f"unknown key {sorted(unknown, key=str)[0]!r} in a {kind} attribute; allowed are "
             f"{', '.join(sorted(allowed))}"
         )
     return TYPES[kind].from_json({key: value for key, value in data.items() if key != "type"})

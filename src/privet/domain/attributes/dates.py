@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import math
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -26,7 +27,9 @@ from privet.domain.encode.encoding import PART_RANGES, DatePart, PartName, Scala
 from privet.domain.encode.scalars import read_numbers
 from privet.errors import SchemaError
 
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _EPOCH = date(1970, 1, 1)
+_FIRST, _LAST = date(1000, 1, 1), date(9999, 12, 31)  # that text spells
 #: Bounds of the parts that have the same ones in every table.
 _NATURAL = {part: PART_RANGES[part] for part in ("month", "weekday", "hour")}
 #: Up to this many values, each is a bin of its own unless ``bins`` says otherwise.
@@ -177,9 +180,12 @@ class Date(Binned):
 
     def canonical(self, cell: str | None) -> str | None:
         number = float(read_numbers(DatePart(self.part, self.at), [cell])[0])
-        if not math.isfinite(number):
+        if math.isnan(number):
             return self.missing_text
-        return _date_text(int(number)) if self.part == "date" else text_of(number)
+        if self.part != "date":
+            return text_of(number)
+        first, last = ((day - _EPOCH).days for day in (_FIRST, _LAST))
+        return _date_text(int(min(max(number, first), last)))
 
     def _ends(self) -> tuple[list[int], list[int]]:
         """Return the first and the last integer of each bin."""
@@ -262,6 +268,11 @@ def _check_bounds(part: PartName, low: object, high: object) -> tuple[int, int]:
             raise SchemaError(
                 "Date: give the public bounds, such as Date('2015-01-01', '2024-12-31')"
             )
+        if _check_date("low", low) < _FIRST:
+            raise SchemaError(
+                f"Date: low must be {_FIRST} or later, which is where dates in text begin, got "
+                f"{low!s}"
+            )
         first = (_check_date("low", low) - _EPOCH).days
         last = (_check_date("high", high) - _EPOCH).days
     else:
@@ -289,7 +300,7 @@ def _check_date(name: str, value: object) -> date:
     if isinstance(value, date) and not isinstance(value, datetime):
         return date(value.year, value.month, value.day)
     try:
-        if isinstance(value, str) and len(value) == len("2000-01-01"):
+        if isinstance(value, str) and _DATE.fullmatch(value):
             return date.fromisoformat(value)
     except ValueError:
         pass

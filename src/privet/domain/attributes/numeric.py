@@ -197,7 +197,9 @@ class Numeric(Binned):
 
     def canonical(self, cell: str | None) -> str | None:
         number = number_of(cell)
-        return text_of(number) if math.isfinite(number) else self.missing_text
+        if math.isnan(number):
+            return self.missing_text
+        return text_of(number) if math.isfinite(number) else f"{number}"
 
     # -- words -------------------------------------------------------------------------------------
 

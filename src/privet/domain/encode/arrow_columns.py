@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from privet.domain.encode.columns import Column, Distinct, Finder, MaskedNumbers
-from privet.domain.encode.scalars import NO_VALUE, Moments
+from privet.domain.encode.scalars import NO_VALUE, Moments, in_microseconds
 from privet.domain.encode.values import plain_value_of
 
 
@@ -72,10 +72,10 @@ class ArrowColumn(Column):
         if not _is_moment_type(self._type):
             return None
         block = self._block(low, high)
-        # the clock of UTC, whatever time zone the type names
-        naive = pa.timestamp("us") if pa.types.is_timestamp(self._type) else pa.date32()
-        block = block.cast(naive, safe=False)
-        return np.asarray(block.to_numpy(zero_copy_only=False)).astype("datetime64[us]")
+        if pa.types.is_timestamp(self._type):
+            # the clock of UTC, whatever time zone the type names
+            block = block.cast(pa.timestamp(self._type.unit))
+        return in_microseconds(np.asarray(block.to_numpy(zero_copy_only=False)))
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
         if not _is_text_type(self._type):

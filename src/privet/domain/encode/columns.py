@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from privet.domain.attributes.base import What
 from privet.domain.encode.encoding import ValueKind
-from privet.domain.encode.scalars import Moments
+from privet.domain.encode.scalars import Moments, in_microseconds
 from privet.domain.encode.values import plain_value_of
 from privet.domain.schema import Schema
 from privet.errors import ParameterError
@@ -100,7 +100,7 @@ class ArrayColumn(Column):
         if self.dtype.kind != "M" or np.datetime_data(self.dtype)[0] == "generic":
             return None
         block = self._entries[low:high]
-        moments = np.ma.getdata(block).astype("datetime64[us]")
+        moments = in_microseconds(np.ma.getdata(block))
         if isinstance(block, np.ma.MaskedArray):
             moments[np.ma.getmaskarray(block)] = np.datetime64("NaT")
         return moments

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from privet.domain.encode.columns import ArrayColumn, Column, Distinct, MaskedNumbers
-from privet.domain.encode.scalars import Moments
+from privet.domain.encode.scalars import Moments, in_microseconds
 from privet.domain.encode.values import plain_value_of
 
 _MASKED = (
@@ -64,7 +64,8 @@ class ZonedColumn(PandasColumn):
     """Timestamps with a time zone."""
 
     def moments(self, low: int, high: int) -> Moments:
-        return np.asarray(self._series.iloc[low:high].to_numpy(dtype="datetime64[us]"))
+        block = self._series.iloc[low:high].dt.tz_convert("UTC").dt.tz_localize(None)
+        return in_microseconds(np.asarray(block.to_numpy()))
 
 
 class MaskedColumn(PandasColumn):

@@ -19,7 +19,7 @@ from privet.domain.encode.columns import (
     distinct_objects,
     object_array,
 )
-from privet.domain.encode.scalars import Moments
+from privet.domain.encode.scalars import Moments, in_microseconds
 from privet.errors import ParameterError
 
 _NUMBERS = (
@@ -98,13 +98,9 @@ class PolarsColumn(Column):
             return None
         block = self._column.slice(low, high - low)
         # the clock of UTC, whatever time zone the type names
-        return (
-            np.asarray(block.to_physical().cast(pl.Int64).fill_null(_NAT).to_numpy())
-            .view(
-                f"datetime64[{'D' if isinstance(block.dtype, pl.Date) else block.dtype.time_unit}]"
-            )
-            .astype("datetime64[us]")
-        )
+        unit = "D" if isinstance(block.dtype, pl.Date) else block.dtype.time_unit
+        numbers = np.asarray(block.to_physical().cast(pl.Int64).fill_null(_NAT).to_numpy())
+        return in_microseconds(numbers.view(f"datetime64[{unit}]"))
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
         if not isinstance(self._column.dtype, pl.String):

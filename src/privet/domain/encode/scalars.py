@@ -36,16 +36,18 @@ _OFFSET = "(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 #: there are, so that no engine raises an error when it reads one. Without look-ahead and backslash,
 #: all engines read the expression alike.
 ISO_MOMENT = f"^([1-9][0-9]{{3}}-({_MONTH_AND_DAY})|{_LEAP_YEAR}-02-29)([T ]{_TIME}{_OFFSET}?)?$"
-#: Text that ends with a time zone, where it is an ISO timestamp.
-ISO_OFFSET = f"[0-9]{_OFFSET}$"
 _MOMENT = re.compile(ISO_MOMENT)
+#: Longer texts are no numbers.
+MAX_NUMBER_TEXT = 1000
+_FOREIGN = frozenset("_\x1c\x1d\x1e\x1f")
 _MINUTES = len("2000-01-01T00:00")
 
 
 def number_of(value: Any) -> float:
     """Return the number that a plain value is or spells; NaN for what is no number."""
     if isinstance(value, str):
-        if "_" in value:
+        # Python alone reads 1_000 and digits of other scripts, and databases do not.
+        if len(value) > MAX_NUMBER_TEXT or not value.isascii() or not _FOREIGN.isdisjoint(value):
             return np.nan
     elif not isinstance(value, bool | int | float):
         return np.nan
@@ -63,8 +65,7 @@ def moment_of(value: Any) -> np.datetime64:
     Of a text, the minute counts: no part of a date is finer.
     """
     if isinstance(value, np.datetime64):
-        converted: np.datetime64 = value.astype("datetime64[us]")
-        return converted
+        return in_microseconds(np.array([value]))[0]  # type: ignore[no-any-return]
     if isinstance(value, datetime):
         offset = value.utcoffset()
         moment = np.datetime64(value.replace(tzinfo=None), "us")
@@ -80,6 +81,19 @@ def moment_of(value: Any) -> np.datetime64:
         offset_minutes = np.timedelta64(60 * hours + minutes, "m")
         return moment - offset_minutes if value[-6] == "+" else moment + offset_minutes
     return moment
+
+
+def in_microseconds(moments: Moments) -> Moments:
+    """Return moments of any unit in microseconds.
+
+    What they do not hold becomes the first or last moment that they do: NumPy would wrap around.
+    """
+    unit = np.datetime_data(moments.dtype)[0]
+    if unit in ("ns", "ps", "fs", "as"):
+        return moments.astype("datetime64[us]")
+    last = np.datetime64(1 << 62, "us").astype(f"datetime64[{unit}]")
+    first = np.datetime64(-(1 << 62), "us").astype(f"datetime64[{unit}]")
+    return np.clip(moments, first, last).astype("datetime64[us]")
 
 
 def parts_of(moments: Moments, part: DatePart) -> Floats:

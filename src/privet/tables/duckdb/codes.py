@@ -17,7 +17,7 @@ import numpy.typing as npt
 from privet._scratch import ScratchFolder
 from privet.domain import Attribute, Schema
 from privet.domain.encode.encoding import Encoding, ValueKind
-from privet.domain.encode.scalars import ISO_MOMENT
+from privet.domain.encode.scalars import ISO_MOMENT, MAX_NUMBER_TEXT
 from privet.domain.encode.steps import look_up_many
 from privet.errors import TableError
 from privet.tables.dialect import (
@@ -93,7 +93,7 @@ class DuckDBDialect(Dialect):
     @staticmethod
     def kind_of(sql_type: str) -> ValueKind | None:
         family = sql_type.partition("(")[0]
-        if "[" in sql_type:
+        if sql_type.endswith("]"):
             return None
         if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
             return "text"
@@ -121,9 +121,11 @@ class DuckDBDialect(Dialect):
     def read_number(self, column: ColumnSQL) -> str:
         kind = self.kind_of(column.type)
         if kind == "text":
-            # DuckDB alone would take 1_000 for a number
+            # DuckDB alone would take 1_000 and +-1 for numbers
             text = f"CAST({column.sql} AS VARCHAR)"
-            return f"CASE WHEN NOT contains({text}, '_') THEN TRY_CAST({text} AS DOUBLE) END"
+            plain = f"NOT contains({text}, '_') AND NOT contains({text}, '+-')"
+            short = f"length({text}) <= {MAX_NUMBER_TEXT}"
+            return f"CASE WHEN {plain} AND {short} THEN TRY_CAST({text} AS DOUBLE) END"
         value = f"CAST({column.sql} AS INTEGER)" if kind == "bool" else column.sql
         return f"CAST({value} AS DOUBLE)"
 
@@ -135,7 +137,8 @@ class DuckDBDialect(Dialect):
             since = f"epoch_ns({column.sql})"
             begun = f"{since} - ({since} % {_HOUR} + {_HOUR}) % {_HOUR}"
             return f"make_timestamp(({begun}) // 1000)"
-        moment = f"CAST({column.sql} AS TIMESTAMP)"
+        # a date may lie beyond what a timestamp holds
+        moment = column.sql if column.type == "DATE" else f"TRY_CAST({column.sql} AS TIMESTAMP)"
         if column.type in _ZONED:  # the clock of UTC, whatever the session's time zone is
             moment = f"make_timestamp(epoch_us({column.sql}))"
         return f"CASE WHEN isfinite({column.sql}) THEN {moment} END"
@@ -267,8 +270,8 @@ def plan_reading(
     Of few texts, the place in the list comes: DuckDB then looks at each entry of a dictionary once.
     """
     encoding = dialect.encoding_of(attribute, column)
-    if encoding.listed is None or encoding.reads in ("integer", "number"):
-        native = column.type in _NATIVE and encoding.reads in ("integer", "number")
+    native = column.type in _NATIVE and encoding.reads in ("integer", "number")
+    if encoding.listed is None or native or encoding.reads == "number":
         scalar = column.sql if native else dialect.read(column, encoding.reads)
         return Reading(
             scalar if native else f"CAST({scalar} AS DOUBLE)",
@@ -368,7 +371,8 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
     files, not in the current one.
     """
     folder = ScratchFolder()
-    weakref.finalize(connection, folder.remove)
+    # which holds on to the folder: it would go with the last reference to it
+    weakref.finalize(connection, ScratchFolder.__exit__, folder)
     connection.execute("SET temp_directory = $folder", {"folder": str(folder.path)})
     connection.execute("SET temp_file_encryption = true")
     connection.execute(f"SET memory_limit = '{_MEMORY >> 20}MiB'")

@@ -10,7 +10,7 @@ import numpy as np
 
 from privet.domain import Schema
 from privet.domain.encode.encoding import DatePart, Encoding, ValueKind
-from privet.domain.encode.scalars import ISO_MOMENT, ISO_OFFSET
+from privet.domain.encode.scalars import ISO_MOMENT
 from privet.tables.base import Division
 from privet.tables.dialect import ColumnSQL, Dialect, quote_identifier, select_encoded
 
@@ -28,6 +28,7 @@ _HUGE_EXPONENT = rf"e([+-]?)[0-9]*[1-9][0-9]{{3,}}{_SPACE}$"
 _LARGEST = "1.7976931348623157e308"
 
 
+_OFFSET = "[+-][0-9]{2}:[0-9]{2}$"  # of a text that is a timestamp
 _INTEGERS = ("int2", "int4", "int8")
 _NUMBERS = ("float4", "float8", "numeric")
 _MOMENTS = ("date", "timestamp", "timestamptz")
@@ -83,14 +84,18 @@ class PostgresDialect(Dialect):
 
     def read_moment(self, column: ColumnSQL) -> str:
         value = column.sql
-        if column.type == "text":
+        if self.kind_of(column.type) == "text":
+            # only the minute counts: PostgreSQL rounds fractions of a second up
             text = f'{value}::text COLLATE "C"'
-            zoned = f"({text})::timestamptz AT TIME ZONE 'UTC'"
+            clock, offset = f"left({text}, 16)", f"right({text}, 6)"
+            zoned = f"({clock} || {offset})::timestamptz AT TIME ZONE 'UTC'"
             return (
-                f"CASE WHEN {text} !~ '{ISO_MOMENT}' THEN NULL WHEN {text} ~ '{ISO_OFFSET}' THEN "
-                f"{zoned} ELSE ({text})::timestamp END"
+                f"CASE WHEN {text} !~ '{ISO_MOMENT}' THEN NULL WHEN {text} ~ '{_OFFSET}' THEN "
+                f"{zoned} ELSE ({clock})::timestamp END"
             )
         moment = f"{value} AT TIME ZONE 'UTC'" if column.type == "timestamptz" else value
+        if column.type == "date":  # which may lie beyond what a timestamp holds
+            moment = f"least({value}, DATE '294276-12-31')"
         # what is infinite has no parts
         return f"CASE WHEN isfinite({value}) THEN ({moment})::timestamp END"
 

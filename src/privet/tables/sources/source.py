@@ -143,7 +143,10 @@ class Source:
             raise TableError(
                 f"{self.help} is given as {self.example}, with four slashes for an absolute path"
             )
-        return Path(unquote(path.removeprefix("/"))).resolve()
+        try:
+            return Path(unquote(path.removeprefix("/"))).resolve()
+        except (OSError, ValueError):  # a name that is too long, or that no file can have
+            raise TableError(f"cannot open {self.help}: the URL names no possible file") from None
 
     def table_named_in(self, url: str) -> str:
         """Return the one table that a URL names with ``table=``."""

@@ -9,15 +9,12 @@ an error, and the log of an executor, would quote the row. No setting of the ses
 from __future__ import annotations
 
 import json
-import sys
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from privet.domain import Schema
 from privet.domain.encode.encoding import Encoding, ValueKind
-from privet.domain.encode.scalars import ISO_MOMENT
+from privet.domain.encode.scalars import ISO_MOMENT, MAX_NUMBER_TEXT
 from privet.tables.dialect import ColumnSQL, Dialect, encode_columns, list_codes, search_ranges
 
 _TEXTS = ("string", "char", "varchar", "void")  # the last: a column that holds nothing at all
@@ -239,11 +236,9 @@ def _sort_listed(encoding: Encoding) -> tuple[dict[Any, int], str]:
 
 
 def _plain_text_expression(text: str) -> str:
-    """Return a text that may spell a number, without spaces around it and with our digits."""
-    foreign, ours = _foreign_characters()
-    ours_only = f"translate({text}, {_literal(foreign)}, '{ours}')"
-    plain = f"CASE WHEN octet_length({text}) > char_length({text}) THEN {ours_only} ELSE {text} END"
-    return f"btrim({plain}, {_literal(_SPACES)})"
+    """Return a text that may spell a number, without spaces around it; null where it is long."""
+    short = f"CASE WHEN char_length({text}) <= {MAX_NUMBER_TEXT} THEN {text} END"
+    return f"btrim({short}, {_literal(_SPACES)})"
 
 
 def _number_of_text(text: str) -> str:
@@ -276,18 +271,6 @@ def _hours_of_text(text: str) -> str:
     )
     minutes = f"1440 * {days} + 60 * {number(12, 2)} + {number(15, 2)} - {offset}"
     return f"CASE WHEN {text} RLIKE {moment} THEN floor(({minutes}) / 60) END"
-
-
-@cache
-def _foreign_characters() -> tuple[str, str]:
-    """Return spaces and digits of other scripts, which Python takes for ours, and ours."""
-    ours = {}
-    for character in map(chr, range(128, sys.maxunicode + 1)):
-        if character.isspace():
-            ours[character] = " "
-        elif (digit := unicodedata.decimal(character, None)) is not None:
-            ours[character] = str(digit)
-    return "".join(ours), "".join(ours.values())
 
 
 def _literal(text: str) -> str:

@@ -146,7 +146,8 @@ def table_of_file(path: Path, name: str) -> SQLiteTable:
     connection, encoding = connect(path)
     try:
         names = dict(fetch_all(connection, _TABLES, (), path.name))
-        found = [known for known in names if known.lower() == name.lower()]
+        # SQLite folds the case of ASCII only
+        found = [known for known in names if _fold(known) == _fold(name)]
         if not found:
             there = list_words(list(names)[:10]) if names else "none"
             parts = [f"no table {name!r} in {path.name}", suggest(name, list(names))]
@@ -168,6 +169,10 @@ def table_of_file(path: Path, name: str) -> SQLiteTable:
     except BaseException:
         connection.close()
         raise
+
+
+def _fold(name: str) -> str:
+    return "".join(c.lower() if c.isascii() else c for c in name)
 
 
 def _find_place(connection: sqlite3.Connection, table: str, columns: dict[str, str]) -> str | None:
