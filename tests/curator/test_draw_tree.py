@@ -22,6 +22,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.space import TreeSpace
 from privet.domain.tree import Tree
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
+from privet.mechanisms.gibbs.plan import SpaceArrays, plan_of
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.tables.counting.scoring import UNIT
 from tests.amounts import NO_EPSILONS
@@ -351,3 +352,28 @@ class TestSources:
 def test_a_drawn_tree_of_scores():
     drawn = make(public=True).draw_tree(space(), math.inf)
     np.testing.assert_array_equal(drawn.tree(0.5).counts, 0.5 * np.eye(2)[drawn.labels])
+
+
+def test_nothing_is_laid_out_before_the_charge(monkeypatch):
+    """A request that the budget does not allow must not cost the work of an answer."""
+
+    def refuse(*_):
+        raise AssertionError("laid out before the charge")
+
+    schema = Schema({"a": Categorical(["x", "y"])}, "c", ["n", "p"])
+    curator = Curator({"a": ["x"], "c": ["n"]}, schema, Budget("1/100"))
+    monkeypatch.setattr(SpaceArrays, "__init__", refuse)
+    with pytest.raises(BudgetExceeded):
+        curator.draw_tree(TreeSpace(schema, 2), epsilon=1)
+    with pytest.raises(AssertionError, match="before the charge"):
+        SpaceArrays(TreeSpace(schema, 2))
+
+
+def test_spaces_of_the_same_content_share_one_plan():
+    schema = Schema({"a": Categorical(["x", "y"]), "b": Categorical([1, 2])}, "c", ["n", "p"])
+    plan = plan_of(TreeSpace(schema, 2))
+    assert plan_of(TreeSpace(schema, 2)) is plan
+    assert plan_of(TreeSpace(schema, 1)) is not plan
+    assert plan_of(TreeSpace(schema, 2, keep=0.7)) is not plan
+    other = Schema({"a": Categorical(["x", "z"]), "b": Categorical([1, 2])}, "c", ["n", "p"])
+    assert plan_of(TreeSpace(other, 2)) is not plan

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from privet.domain import Categorical, Numeric, Schema
 from privet.domain.cells import Split
 from privet.domain.space import (
+    MAX_PLANNING,
     MAX_SPACE_DEPTH,
     MAX_THREADS,
     TreeSpace,
@@ -29,6 +30,7 @@ from privet.mechanisms.gibbs.draw import Gibbs
 from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.tables.counting.marginals import Marginals
 from tests.mechanisms.gibbs_oracle import small_schema
+from tests.steps import count_steps
 
 SCHEMA = small_schema(3, "12?", 2, "4", 1)
 
@@ -220,7 +222,7 @@ def test_a_space_that_is_too_large_is_refused_with_advice():
     with pytest.raises(
         QuestionError,
         match=(
-            r"too large: drawing from it could need .* GiB .* use less depth \(now 7\), fewer "
+            r"too large: drawing from it could need .* GiB, .* use less depth \(now 7\), fewer "
             r"splits"
         ),
     ):
@@ -230,7 +232,7 @@ def test_a_space_that_is_too_large_is_refused_with_advice():
 
 def test_too_many_subsets_are_refused_before_they_are_listed():
     schema = small_schema(60)
-    with pytest.raises(QuestionError, match="'a' into more than 20000 sets of values"):
+    with pytest.raises(QuestionError, match="'a' into more sets of values"):
         TreeSpace(schema, 6).check_size()
 
 
@@ -251,3 +253,39 @@ def test_a_plan_can_be_made_for_every_depth():
         plan = SpaceArrays(TreeSpace(small_schema(2, 3), depth))
         assert plan.n_states >= 1
         assert all(array.dtype == np.int64 for array in plan.arrays)
+
+
+def splits_that_cut_everywhere(size: int, more: int) -> tuple[Schema, list[Split]]:
+    """One attribute, each of its values apart from the others, and other splits in two: almost all
+    sets of values can be left.
+    """
+    schema = Schema({"a": Categorical(list(range(size)))}, "c", ["n", "p"])
+    apart = [Split.value(schema, "a", code) for code in range(size)]
+    others = [
+        Split("a", tuple((number >> code) & 1 for code in range(size)))
+        for number in range(3, 3 + 4 * more, 4)
+    ]
+    return schema, [*apart, *others]
+
+
+def test_to_see_how_large_a_space_is_takes_bounded_work():
+    """A request of a few KB took seconds of CPU, and was then refused for its budget."""
+    schema, splits = splits_that_cut_everywhere(15, 60)
+    space = TreeSpace(schema, 12, splits, splits[:1])
+    steps = count_steps(lambda: space.fits, "space.py")
+    assert not space.fits
+    assert steps.total() < MAX_PLANNING
+    with pytest.raises(QuestionError, match="use less depth|or less depth"):
+        space.check_size()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+def test_the_steps_of_laying_a_space_out_are_counted(depth):
+    schema, splits = splits_that_cut_everywhere(5, 3)
+    space = TreeSpace(schema, depth, splits)
+    assert count_steps(lambda: SpaceArrays(space), "plan.py").total() < 40 * space.size.planning
+    # what tests can leave, found by trying: the sets that a path of splits ends in
+    left = {0b11111}
+    for _ in range(depth - 1):
+        left |= {c for mask in left for split in splits for c in child_masks(mask, split)}
+    assert set(space.subsets[0]) == left

@@ -19,7 +19,7 @@ from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.selection import exponential, permute_and_flip, select
 from privet.queries import release_kinds
 from tests.exact.bounds import check, exp_bounds
-from tests.exact.enumeration import Law, law_of, law_of_round
+from tests.exact.enumeration import Law, law_of
 from tests.exact.tables import added, all_rows, columns, replaced
 
 MECHANISMS = ["permute-and-flip", "exponential"]
@@ -38,8 +38,7 @@ EVERYONE = Cells.everything(SCHEMA)
 @cache
 def selected(gaps: tuple[int, ...], epsilon: F, score_range: int, mechanism: str) -> Law:
     """The law of a selection, by running it; it sees differences of scores only."""
-    enumerated = law_of if mechanism == "permute-and-flip" else law_of_round
-    return enumerated(
+    return law_of(
         lambda bits: int(select(bits, [-gap for gap in gaps], epsilon, score_range, mechanism))
     )
 
@@ -161,20 +160,11 @@ def test_permute_and_flip_by_hand():
 
 
 def test_the_exponential_mechanism_by_hand():
-    law = law_of_round(lambda bits: int(exponential(bits, [3, 2, 0], F(1), 1)))
+    law = law_of(lambda bits: int(exponential(bits, [3, 2, 0], F(1), 1)))
     weights = [exp_bounds(F(gap)) for gap in (0, -1, -3)]
     for index, (low, high) in enumerate(weights):
         assert law.low[index] <= high / sum(one for one, _ in weights)
         assert law.high(index) >= low / sum(one for _, one in weights)
-
-
-def test_rounds_of_the_exponential_mechanism_are_alike():
-    once, thrice = (
-        law_of_round(lambda bits: int(exponential(bits, [2, 1, 0], F(1), 1)), rounds)
-        for rounds in (1, 3)
-    )
-    for index, chance in once.low.items():
-        assert abs(thrice.low[index] - chance) <= once.rest + thrice.rest < F(1, 1 << 50)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

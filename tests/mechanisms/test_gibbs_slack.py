@@ -20,7 +20,7 @@ from privet.domain.space import (
     threshold_splits,
 )
 from privet.errors import QuestionError
-from privet.mechanisms.gibbs import draw, kernels
+from privet.mechanisms.gibbs import draw, kernels, steady
 from privet.mechanisms.gibbs.slack import epsilon_per_unit, nodes_below, size_per_node, slack
 from tests.mechanisms.gibbs_oracle import (
     RecursionLaw,
@@ -149,7 +149,8 @@ def test_a_split_that_is_wider_than_allowed_would_leave_floating_point(monkeypat
     space = widest_split()
     gibbs = gibbs_of(space, spread(space), 1e4)
     below = gibbs.below(gibbs.root(), 0, space.inner[0])[0]
-    assert np.isfinite(gibbs.choices(below).rest).all() == fine
+    # beyond it, a product is no normal double any more, and its logarithm not its own
+    assert (gibbs.choices(below).rest.min() > -steady.MOST) == fine
 
 
 @pytest.fixture
@@ -179,11 +180,11 @@ def test_an_exp_of_single_precision_breaks_the_bound(float32_exp, name):
 
 
 def test_a_lookup_that_forgets_a_state_breaks_the_bound():
-    """An empty state is worth 1, exactly; 1 + 10**-9 would be seen."""
+    """An empty state is worth 1, but for rounding; 1 + 10**-9 would be seen."""
     space = wide_and_deep()
     rows = random_rows(space, 30, seed=2)
     gibbs = gibbs_of(space, rows, 0.2)
-    gibbs._rest[1][(gibbs._rest[1] == 0).all(axis=1)] = 1e-9
+    gibbs._rest[1][(np.abs(gibbs._rest[1]) < 1e-14).all(axis=1)] = 1e-9
     low, high = extremes(space, SamplerLaw(gibbs), RecursionLaw(space, rows, 0.2))
     assert high - low > slack(space) / 2
 

@@ -13,8 +13,10 @@ from privet.domain import Categorical, Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.errors import ParameterError, QuestionError
+from privet.tables.counting import scoring as scoring_module
 from privet.tables.counting.passes import NO_WEIGHTS
 from privet.tables.counting.scoring import MAX_SCORE, UNIT, Scoring, clip_of, copy_cells
+from tests.steps import count_steps, use_plain_loops
 
 
 def schema_of(n_classes: int, *sizes: int) -> Schema:
@@ -117,14 +119,25 @@ def test_rows_stand_for_as_many_as_they_say():
     np.testing.assert_array_equal(often, once * times[:, None, None])
 
 
-def test_rows_outside_of_all_cells_add_nothing():
+def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch):
+    """They are added to a place of their own, in as many steps as others."""
     schema = schema_of(2, 2)
-    table = np.zeros((1, 2, 1), dtype=np.int64)
     codes, classes = random_rows(schema, 10)
-    Scoring(schema, []).add_derivatives(
-        codes, classes, NO_WEIGHTS, np.full(10, -1, dtype=np.int32), table
-    )
-    assert not table.any()
+    use_plain_loops(monkeypatch, scoring_module)
+    steps = []
+    for cell in (-1, 0, 1):
+        table = np.zeros((3, 2, 1), dtype=np.int64)
+        cells = np.full(10, cell, dtype=np.int32)
+        scoring = Scoring(schema, [])
+        steps.append(
+            count_steps(
+                lambda scoring=scoring, cells=cells, table=table: scoring.add_derivatives(
+                    codes, classes, NO_WEIGHTS, cells, table
+                )
+            )
+        )
+        assert table.any(axis=(1, 2)).tolist() == [place == cell % 3 for place in range(3)]
+    assert steps[0] == steps[1] == steps[2]
 
 
 # -- what the sensitivity stands on ----------------------------------------------------------------

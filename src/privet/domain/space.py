@@ -26,6 +26,9 @@ from privet.errors import QuestionError
 MAX_BYTES = 1 << 30
 #: Numbers that drawing a tree may compute, whatever the rows.
 MAX_WORK = 1 << 32
+#: Steps in plain Python to lay a space out, whatever the rows: a fifth of a second. To see how
+#: large a space is takes some of them, before the charge; that ends here, too.
+MAX_PLANNING = 1 << 20
 MAX_SPACE_DEPTH = 12
 MAX_SUBSETS = 20_000
 #: Threads that draw at once: each needs some memory of its own.
@@ -44,13 +47,14 @@ BitMask = int
 @dataclass(frozen=True)
 class SpaceSize:
     """What a draw needs at most, from public sizes alone: states of the dynamic program, exact
-    counts, bytes, elementary steps.
+    counts, bytes, elementary steps, and steps to lay the space out beforehand.
     """
 
     states: int
     counts: int
     bytes: int
     work: int
+    planning: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,31 +146,39 @@ class TreeSpace:
         Each comes with the numbers of tests (as bits) after which it is reached; the first is the
         whole domain, after none.
         """
-        subsets = []
+        return self._explored[0]
+
+    @cached_property
+    def _explored(self) -> tuple[list[dict[BitMask, int]], int]:
+        """The subsets, and how many steps it took to find them: at most :data:`MAX_PLANNING`."""
+        subsets, steps = [], 0
         for size, splits in zip(self.schema.sizes, self.splits_of(self.inner), strict=True):
             everything = (1 << size) - 1
+            parts = {part for split in splits for part in split.masks}
             reached = {everything: 1}
+            children: dict[BitMask, set[BitMask]] = {}
             frontier = {everything}
             for tests in range(1, self.depth):
                 after: set[BitMask] = set()
                 for mask in frontier:
-                    after.update(
-                        child
-                        for split in splits
-                        if separates(mask, split)
-                        for child in child_masks(mask, split)
-                    )
-                    if len(after) > MAX_SUBSETS:
+                    if mask not in children:
+                        steps += len(parts)
+                        # A split that separates the values leaves proper subsets, any other none.
+                        children[mask] = {mask & part for part in parts} - {0, mask}
+                    steps += 1
+                    after |= children[mask]
+                    if len(after) > MAX_SUBSETS or steps > MAX_PLANNING:
                         raise QuestionError(
-                            f"the splits can cut attribute {splits[0].attribute!r} into more than "
-                            f"{MAX_SUBSETS} sets of values; give fewer splits above the last level "
-                            "(for example multiway ones only), or less depth"
+                            f"the splits can cut attribute {splits[0].attribute!r} into more sets "
+                            f"of values than can be laid out (at most {MAX_SUBSETS}); give fewer "
+                            "splits above the last level (for example multiway ones only), or less "
+                            "depth"
                         )
                 for mask in after:
                     reached[mask] = reached.get(mask, 0) | (1 << tests)
                 frontier = after
             subsets.append(reached)
-        return subsets
+        return subsets, steps
 
     @cached_property
     def size(self) -> SpaceSize:
@@ -214,9 +226,13 @@ class TreeSpace:
         )
         blocks = sum(split.n_children + 2 for split in self.last or ()) + sum(sizes)
         tests = sum(split.n_children + 2 for split in self.inner or ())
-        return SpaceSize(
-            states, counts, n_bytes, n_classes * states * (blocks + tests * max(levels - 2, 0))
+        planning = (
+            self._explored[1]
+            + n_sets * (len(sizes) + len(ends))
+            + sum((p + 1) * n for p, n in zip(proper, listed, strict=True))
         )
+        work = n_classes * states * (blocks + tests * max(levels - 2, 0))
+        return SpaceSize(states, counts, n_bytes, work, planning)
 
     @property
     def fits(self) -> bool:
@@ -232,11 +248,12 @@ class TreeSpace:
         with advice.
         """
         size = self.size
-        if size.bytes > MAX_BYTES or size.work > MAX_WORK:
+        if size.bytes > MAX_BYTES or size.work > MAX_WORK or size.planning > MAX_PLANNING:
             raise QuestionError(
                 "this space of trees is too large: drawing from it could need "
-                f"{size.bytes / 2**30:.1f} GiB and {size.work:.1e} steps "
-                f"(allowed are {MAX_BYTES / 2**30:.0f} GiB and {MAX_WORK:.1e}); use less depth "
+                f"{size.bytes / 2**30:.1f} GiB, {size.work:.1e} steps and {size.planning:.1e} to "
+                f"lay it out (allowed are {MAX_BYTES / 2**30:.0f} GiB, {MAX_WORK:.1e} and "
+                f"{MAX_PLANNING:.1e}); use less depth "
                 f"(now {self.depth}), fewer splits above the "
                 "last level (coarse_splits), or coarser attributes"
             )

@@ -11,14 +11,19 @@ thresholds; a 64-bit word of U decides against all of them unless it equals one,
 bits are drawn and further digits computed until it is decided. So the distribution is exact,
 whatever the table's precision. A draw beyond the table starts again from there (the distribution is
 memoryless).
+
+:class:`Powers` decides by exp(-gap x) for gaps that come from rows, so it does the same work for
+every gap.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -143,3 +148,88 @@ def _exp_bits(g: int, scale: Fraction, precision: int) -> int:
     context = Context(prec=precision // 3 + 20)
     exponent = context.divide(Decimal(-g * scale.denominator), Decimal(scale.numerator))
     return int(context.multiply(context.exp(exponent), Decimal(1 << precision)))
+
+
+# -- exact decisions by exp(-gap rate), in as many steps whatever the gap --
+
+_DIGIT, _DIGITS = 4, 16  # a gap is read as so many digits of so many bits each
+_POWER = 192  # bits of a power
+_POWER_ERROR = 1 << 10  # units of its last bit that it may be off by; see Powers.at
+
+
+class Powers:
+    """The numbers exp(-gap rate) for integers ``gap`` from 0 to below 2**64.
+
+    A power is a product of one factor for each digit of the gap; that of the digit 0 is 1.
+    """
+
+    def __init__(self, rate: Fraction) -> None:
+        self._scale = 1 / rate
+        self._factors = [
+            _list_powers(_exp_bits(1 << (_DIGIT * place), self._scale, _POWER))
+            for place in range(_DIGITS)
+        ]
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(rate: Fraction) -> Powers:
+        """Return the powers of a rate, kept for the next selection at the same epsilon."""
+        return Powers(rate)
+
+    def at(self, gap: int) -> int:
+        """Return 2**192 exp(-gap rate), to within 1024 units.
+
+        A factor is off by 3 units for each of up to 15 products, and there are 16 of them.
+        """
+        product = 1 << _POWER
+        for factors in self._factors:
+            product = (product * factors[gap & 15]) >> _POWER
+            gap >>= _DIGIT
+        return product
+
+    def flip(self, bits: Bits, gap: int) -> bool:
+        """Flip a coin of probability exp(-gap rate)."""
+        power, rest = self.at(gap), _POWER - 64
+        word = uniform_int(bits, 1 << 64)
+        if word < (power - _POWER_ERROR) >> rest:
+            return True
+        if word > (power + _POWER_ERROR) >> rest:
+            return False
+        return _is_below_exp(bits, int(word), gap, self._scale)
+
+    def draw(self, bits: Bits, gaps: Sequence[int]) -> int:
+        """Draw an index with probability proportional to exp(-gap rate)."""
+        edges = list(accumulate(self.at(gap) for gap in gaps))
+        error, total = _POWER_ERROR * len(gaps), edges[-1]
+        word, index, clear = uniform_int(bits, 1 << 64), 0, True
+        for number, edge in enumerate(edges[:-1], start=1):
+            # From the second word on, what is drawn is surely beyond this edge; up to the first, it
+            # surely is not.
+            first = ((edge - error) << 64) // (total + error) - 1
+            second = ((edge + error) << 64) // (total - error) + 1
+            if word >= second:
+                index = number
+            elif word >= first:
+                clear = False
+        return index if clear else self._draw_with_more_bits(bits, int(word), gaps)
+
+    def _draw_with_more_bits(self, bits: Bits, uniform: int, gaps: Sequence[int]) -> int:
+        """Draw the same from the same word and more of them, with powers of more digits."""
+        n_bits = 64
+        while True:
+            uniform, n_bits = (uniform << 64) | uniform_int(bits, 1 << 64), n_bits + 64
+            edges = list(accumulate(_exp_bits(gap, self._scale, 2 * n_bits) for gap in gaps))
+            error = 4 * len(gaps)
+            low = uniform * (edges[-1] - error) >> n_bits
+            high = ((uniform + 1) * (edges[-1] + error) >> n_bits) + 1
+            index = sum(edge - error <= high for edge in edges[:-1])
+            if index == 0 or edges[index - 1] + error <= low:
+                return index
+
+
+def _list_powers(factor: int) -> list[int]:
+    """Return the powers 0 to 15 of a number in fixed point."""
+    powers = [1 << _POWER]
+    for _ in range((1 << _DIGIT) - 1):
+        powers.append((powers[-1] * factor) >> _POWER)
+    return powers

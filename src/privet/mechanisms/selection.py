@@ -4,6 +4,11 @@ What counts is the *range* of a criterion: how far apart the changes of any two 
 can be when one row is added or removed. If all scores rise by something in [0, r] (monotone), the
 range is r; if they move by up to s in either direction it is 2 s. Both mechanisms depend on score
 differences only, so a common shift is free.
+
+Both look at all candidates, and draw as many words of 64 bits whatever the scores are (but for one
+selection in 2**60 or so, which needs more): a clock tells how many candidates there were. What is
+compared with the words are integers, the first digits of exp(-gap epsilon / range), computed in
+:mod:`privet.mechanisms.coins`.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from fractions import Fraction
 from typing import Literal
 
 from privet.accounting.cost import Cost
-from privet.mechanisms.coins import exp_coin
+from privet.mechanisms.coins import Powers
 from privet.mechanisms.randomness import Bits, uniform_int
 
 Selection = Literal["permute-and-flip", "exponential"]
@@ -29,13 +34,14 @@ def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score
     Sensitivity: the range of the scores is ``score_range`` when one row is added or removed. Cost:
     pure ``epsilon``.
     """
-    best = max(scores)
-    order = list(range(len(scores)))
-    while True:
-        # The best candidate is always taken when its turn comes, so the loop ends.
+    best, powers = max(scores), Powers.of(epsilon / score_range)
+    order, chosen = list(range(len(scores))), -1
+    while order:
+        # The best one is always taken when its turn comes; those behind it are looked at, too.
         index = order.pop(uniform_int(bits, len(order)))
-        if _flip_acceptance_coin(bits, best - scores[index], epsilon, score_range):
-            return index
+        taken = powers.flip(bits, best - scores[index])
+        chosen = index if taken and chosen < 0 else chosen
+    return chosen
 
 
 def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
@@ -43,15 +49,12 @@ def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_rang
 
     Its probability is proportional to exp(epsilon score / range).
 
-    McSherry and Talwar (2007), sampled exactly by rejection. Sensitivity: the range of the scores
+    McSherry and Talwar (2007), sampled exactly by inversion. Sensitivity: the range of the scores
     is ``score_range`` when one row is added or removed. Cost: pure ``epsilon``, and only
     epsilon**2/8 in zCDP (bounded range).
     """
-    best = max(scores)
-    while True:
-        index = uniform_int(bits, len(scores))
-        if _flip_acceptance_coin(bits, best - scores[index], epsilon, score_range):
-            return index
+    best, powers = max(scores), Powers.of(epsilon / score_range)
+    return powers.draw(bits, [best - score for score in scores])
 
 
 def select(
@@ -68,7 +71,3 @@ def selection_cost(epsilon: Fraction, mechanism: Selection) -> Cost:
     Permute-and-flip has no bounded range, so its zCDP cost is that of any pure mechanism.
     """
     return Cost.pure(epsilon) if mechanism == "permute-and-flip" else Cost.bounded_range(epsilon)
-
-
-def _flip_acceptance_coin(bits: Bits, gap: int, epsilon: Fraction, score_range: int) -> bool:
-    return exp_coin(bits, gap * epsilon.numerator, score_range * epsilon.denominator)

@@ -101,11 +101,12 @@ class Gradients(Measurement):
 
         scoring = Scoring(self.schema, self.trees)
         routes = Routes.through([self._cells])
-        table = np.zeros(self.kind.shapes[0], dtype=np.int64)
+        n_cells, *numbers = self.kind.shapes[0]
+        table = np.zeros((n_cells + 1, *numbers), dtype=np.int64)  # the last: rows of no cell
         for codes, classes, times in source.rows():
             cell = self._cells.cell[routes.find_nodes(codes, compiled=True)]
             scoring.add_derivatives(codes, classes, times, cell, table)
-        return [table]
+        return [table[:-1]]
 
     def to_json(self) -> Json:
         return {"cells": cells_to(self._cells), "trees": trees_to(self.trees)}

@@ -35,6 +35,7 @@ from privet.mechanisms.gibbs.kernels import (
     sum_class_weights,
 )
 from privet.mechanisms.gibbs.plan import SpaceArrays, codes_of
+from privet.mechanisms.gibbs.steady import MOST
 from privet.mechanisms.randomness import Bits
 
 #: Elementary steps below which starting threads takes longer than the work.
@@ -74,8 +75,7 @@ class Gibbs:
     def _solve(self) -> None:
         plan, n_classes, arrays = self._plan, self._n_classes, self._plan.arrays
         counts = np.zeros((plan.n_states, n_classes), dtype=np.int64)
-        #: For each number of tests left, from 1 on: integers and rests of all states. Nobody
-        #: there: 0.
+        #: For each number of tests left, from 1 on: integers and rests of all states.
         self._best = {
             left: np.zeros(plan.n_states, dtype=np.int64) for left in range(1, plan.depth)
         }
@@ -277,7 +277,8 @@ def exact_draw(
     falls, with room for the error.
     """
     x = unit * (whole - whole.max()) + rest
-    sums = np.cumsum(np.exp(x - x.max()))
+    # Powers that are denormal would take longer. What this adds is far within the slack.
+    sums = np.cumsum(np.exp(np.maximum(x - x.max(), -MOST)))
     uniform = int(bits.words(1)[0])
     at = uniform * 2.0**-64 * sums[-1]
     # An exponent y below the largest is off by 2**-53 (4 y + 5 max |rest|), so a weight by 2**-53

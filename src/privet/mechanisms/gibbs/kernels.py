@@ -5,13 +5,16 @@ and a small real C, meaning exp(unit M + C), where ``unit`` is epsilon per unit 
 weight that some tree gets right, so that C stays within the prior's size and its rounding errors do
 not grow with the table (docs/concepts/gibbs.md has the proof).
 
+**What is done depends on the plan alone, never on counts**: states that nobody is in are computed
+like any other, nothing is skipped or stopped early, and what depends on counts is selected, not
+branched on. So the time that a draw takes tells nothing about the rows.
+
 Arguments that kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables``
 and ``law`` (below).
 """
 
 from __future__ import annotations
 
-from math import exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +22,7 @@ import numpy.typing as npt
 from numba import njit
 
 from privet._numba import compile_kernel
+from privet.mechanisms.gibbs.steady import exp, log
 
 
 class ContingencyTables(NamedTuple):
@@ -42,15 +46,6 @@ jit = compile_kernel(error_model="numpy")
 #: For helpers that are called for every state: handing over the plan would take longer than their
 #: work.
 inlined = njit(nogil=True, error_model="numpy", inline="always")
-
-
-@inlined  # type: ignore[untyped-decorator]
-def decay(x: float) -> float:
-    """Return exp(-x) for x >= 0.
-
-    Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes longest.
-    """
-    return 1.0 if x == 0.0 else exp(-x) if x < 746.0 else 0.0
 
 
 @jit
@@ -151,12 +146,11 @@ def fill_last_terms(
                 for run in range(run_start[block], run_start[block + 1]):
                     one += prefix[run_high[run], 0] - prefix[run_low[run], 0]
                     other += prefix[run_high[run], 1] - prefix[run_low[run], 1]
-                if one + other > 0:
-                    less = decay(unit * abs(one - other))
-                    either = (1.0 - keep) / 2.0 * (1.0 + less)
-                    weight[i] += max(one, other)
-                    value[i, 0] *= either + keep * (1.0 if one >= other else less)
-                    value[i, 1] *= either + keep * (1.0 if other >= one else less)
+                less = exp(-unit * abs(one - other))
+                either = (1.0 - keep) / 2.0 * (1.0 + less)
+                weight[i] += max(one, other)
+                value[i, 0] *= either + keep * (1.0 if one >= other else less)
+                value[i, 1] *= either + keep * (1.0 if other >= one else less)
                 continue
             best = 0
             for c in range(n_classes):
@@ -165,11 +159,9 @@ def fill_last_terms(
                     n += prefix[run_high[run], c] - prefix[run_low[run], c]
                 counts[c] = n
                 best = max(best, n)
-            if best == 0:
-                continue  # nobody here: every label is worth 1
             total = 0.0
             for c in range(n_classes):
-                share[c] = decay(unit * (best - counts[c]))
+                share[c] = exp(-unit * (best - counts[c]))
                 total += share[c]
             weight[i] += best
             for c in range(n_classes):
@@ -253,10 +245,7 @@ def solve_last_level(
     allowed = np.zeros(n_states, dtype=np.int64)
     for i in range(n_states):
         reached = decode(which, i, plan, subset)
-        total = 0
-        for c in range(n_classes):
-            total += counts[plan.state_base[which] + i, c]
-        active[i] = total > 0 and (reached >> tests) & 1
+        active[i] = (reached >> tests) & 1
         if active[i]:
             for a in range(len(plan.sizes)):
                 allowed[i] += (
@@ -335,13 +324,16 @@ def solve_last_level(
                 value,
             )
             prior = 1.0 / (allowed[i] * n_splits)
+            heaviest = top[i]
             for t in range(n_splits):
-                if weight[t] > top[i]:
-                    scale = decay(unit * (weight[t] - top[i]))
-                    for c in range(n_classes):
-                        acc[i, c] *= scale
-                    top[i] = weight[t]
-                scale = prior * decay(unit * (top[i] - weight[t]))
+                heaviest = max(heaviest, weight[t])
+            # Once per attribute, and also where the scale stays as it is.
+            scale = exp(-unit * (heaviest - top[i]))
+            for c in range(n_classes):
+                acc[i, c] *= scale
+            top[i] = heaviest
+            for t in range(n_splits):
+                scale = prior * exp(-unit * (heaviest - weight[t]))
                 for c in range(n_classes):
                     acc[i, c] += scale * value[t, c]
     for i in range(n_states):
@@ -352,7 +344,7 @@ def solve_last_level(
                 for c in range(n_classes):
                     top[i] = max(top[i], counts[state, c])
             for c in range(n_classes):
-                stop = decay(unit * (top[i] - counts[state, c]))
+                stop = exp(-unit * (top[i] - counts[state, c]))
                 acc[i, c] = stop if allowed[i] == 0 else (1.0 - split) * stop + split * acc[i, c]
                 sum_ += acc[i, c]
             best[state] = top[i]
@@ -431,11 +423,7 @@ def solve_inner_level(
     worth = np.empty(n_classes)
     for i in range(plan.state_base[which + 1] - plan.state_base[which]):
         state = plan.state_base[which] + i
-        reached = decode(which, i, plan, subset)
-        total = 0
-        for c in range(n_classes):
-            total += counts[state, c]
-        if total == 0 or not (reached >> tests) & 1:
+        if not (decode(which, i, plan, subset) >> tests) & 1:
             continue
         n_terms = fill_inner_terms(which, subset, plan, below, below_rest, weight, value, ids)
         for c in range(n_classes):
@@ -447,8 +435,9 @@ def solve_inner_level(
                 at = stop
                 for t in range(n_terms):
                     value[t, c] += log(split)
-                    if unit * (weight[t] - whole[c]) + (value[t, c] - at) > 0:
-                        whole[c], at = weight[t], value[t, c]
+                    larger = unit * (weight[t] - whole[c]) + (value[t, c] - at) > 0
+                    whole[c] = weight[t] if larger else whole[c]
+                    at = value[t, c] if larger else at
                 acc = exp(unit * (counts[state, c] - whole[c]) + (stop - at))
                 for t in range(n_terms):
                     acc += exp(unit * (weight[t] - whole[c]) + (value[t, c] - at))

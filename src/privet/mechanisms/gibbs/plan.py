@@ -8,10 +8,11 @@ attributes, alone and with one attribute more.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import json
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,11 +63,8 @@ class SpaceArrays:
         self.first = _starts([len(listed) for listed in masks])
         everything = [(a, mask) for a, listed in enumerate(masks) for mask in listed]
         # How a subset's counts follow from those of another, smaller one, and some values more.
-        below = [
-            _find_largest_subset(masks[a], i)
-            for a, listed in enumerate(masks)
-            for i in range(len(listed))
-        ]
+        parts = [list({part for one in listed for part in one.masks}) for listed in inner]
+        below = [_find_largest_child(self.subset_of[a], mask, parts[a]) for a, mask in everything]
         more = [
             codes_of(mask & ~(masks[a][b] if b >= 0 else 0))
             for (a, mask), b in zip(everything, below, strict=True)
@@ -144,10 +142,24 @@ class SpaceArrays:
         )
 
 
-@lru_cache(maxsize=4)
 def plan_of(space: TreeSpace) -> SpaceArrays:
-    """Return the arrays of a space, kept for the next draw from it."""
-    return SpaceArrays(space)
+    """Return the arrays of a space, kept for the next draw from one of the same content."""
+    schema = json.dumps(space.schema.to_json(), sort_keys=True)
+    _, _, *facts = space.identity()
+    return _lay_out(_Content((schema, *facts), space))
+
+
+@dataclass(frozen=True)
+class _Content:
+    """A space, recognised by what it says."""
+
+    facts: tuple[Any, ...]
+    space: TreeSpace = field(compare=False)
+
+
+@lru_cache(maxsize=4)
+def _lay_out(content: _Content) -> SpaceArrays:
+    return SpaceArrays(content.space)
 
 
 def _sort_by_size(reached: dict[int, int]) -> list[int]:
@@ -156,10 +168,14 @@ def _sort_by_size(reached: dict[int, int]) -> list[int]:
     return [whole, *sorted(others, key=lambda mask: (mask.bit_count(), mask))]
 
 
-def _find_largest_subset(masks: list[int], i: int) -> int:
-    """Return the largest proper subset that comes before this one; -1 where there is none."""
-    smaller = bisect_left(masks, masks[i].bit_count(), lo=1, key=int.bit_count) if i else 0
-    return next((j for j in range(smaller - 1, 0, -1) if masks[j] & ~masks[i] == 0), -1)
+def _find_largest_child(subset_of: dict[int, int], mask: int, parts: list[int]) -> int:
+    """Return the largest proper subset that a split leaves of this one; -1 where there is none, and
+    for the whole domain.
+    """
+    if subset_of[mask] == 0:
+        return -1
+    children = [child for part in parts if (child := mask & part) != mask and child in subset_of]
+    return subset_of[max(children, key=int.bit_count)] if children else -1
 
 
 def codes_of(mask: int) -> list[int]:

@@ -109,6 +109,7 @@ _CHAINS = 4  # of counters for sorting
 _ONE = np.uint64(1)
 _STEP = np.uint64(WORDS)  # from row to row
 _BYTES = np.uint64(8 * 16 * WORDS)  # of sixteen rows
+_LEVELS = 5  # of sums of sixteen rows: those of a block, 8192, have 14 bits, and 4 go to a level
 _PLACES = tuple(np.uint64(WORDS * row) for row in range(16))
 
 
@@ -145,8 +146,6 @@ def count_leaves(
         _sort(classes[low:high], n_classes, order, ends)
         for s in range(len(entry_start) - 1):
             for c in range(n_classes):
-                if ends[c] == ends[c + 1]:
-                    continue
                 n_carried = np.int64(0)
                 for first in range(ends[c], ends[c + 1], _ROWS_PER_CHUNK):
                     rows = order[first : min(first + _ROWS_PER_CHUNK, ends[c + 1])]
@@ -161,7 +160,7 @@ def count_leaves(
                         left,
                     )
                     n_carried += _add_up(left, len(rows), sums, carried, n_carried)
-                _finish(sums, carried, n_carried, out[c], s * BITS)
+                _finish(sums, carried, n_carried, _LEVELS, out[c], s * BITS)
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
@@ -313,10 +312,12 @@ def _add_up(words: Any, n: int, sums: Any, carried: Any, first: int) -> int:
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
-def _finish(sums: Any, carried: Any, n: int, out: Any, first: int) -> None:
-    """Add the sums, and what was carried over from them, to the counts; start anew."""
-    place = 0
-    while True:
+def _finish(sums: Any, carried: Any, n: int, levels: int, out: Any, first: int) -> None:
+    """Add the sums, and what was carried over from them, to the counts; start anew.
+
+    So many times, whether anything was carried over or not.
+    """
+    for level in range(levels):
         for word in range(WORDS):
             ones, twos, fours, eights = (
                 sums[word],
@@ -332,14 +333,11 @@ def _finish(sums: Any, carried: Any, n: int, out: Any, first: int) -> None:
                 high = ((fours >> np.uint64(bit)) & _ONE) + (
                     ((eights >> np.uint64(bit)) & _ONE) << _ONE
                 )
-                counts[bit] += np.int64(low + (high << np.uint64(2))) << place
+                counts[bit] += np.int64(low + (high << np.uint64(2))) << (4 * level)
         for i in range(len(sums)):
             sums[i] = 0
-        if n == 0:
-            return
         sixteens = _add_up(carried, n, sums, carried, np.int64(0))
         n = sixteens if n > 1 else 0  # one row carries nothing
-        place += 4
 
 
 # -- counting row by row --

@@ -41,7 +41,8 @@ class Marginals:
         )
         entries = [n_classes * math.prod([sizes[a] for a in attributes]) for attributes in sets]
         self.base = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
-        self.flat = np.zeros(int(self.base[-1]), dtype=np.int64)
+        # Written to, so that the first row in some part of it does not find new memory there.
+        self.flat = np.full(int(self.base[-1]), 0, dtype=np.int64)
 
     def add(
         self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64]

@@ -38,7 +38,7 @@ NO_WEIGHTS = np.empty(0, dtype=np.int64)
 #: With fewer rows or trees, making tables to look leaves up would take longer than walking.
 FEWEST_ROWS, FEWEST_TREES = 30_000, 3
 #: With more classes, a block has too few rows of each to add them up together.
-MOST_CLASSES = 256
+MOST_CLASSES = 64
 _MAX_THREAD_MEMORY = 1 << 28  # bytes for the private tables of all threads
 
 # by partition: its table, and the rows in none of its cells
@@ -124,7 +124,8 @@ class _Leaves:
     def __init__(self, trees: list[tuple[Cells, list[int]]], n_classes: int) -> None:
         self._bits = LeafBits([cells for cells, _ in trees])
         self._parts = [parts for _, parts in trees]
-        self._counts = np.zeros((n_classes, self._bits.n_strips * STRIP), dtype=np.int64)
+        # Written to, so that the first row in some part of it does not find new memory there.
+        self._counts = np.full((n_classes, self._bits.n_strips * STRIP), 0, dtype=np.int64)
 
     def add(
         self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], _: npt.NDArray[np.int64]
@@ -157,7 +158,7 @@ class _Rows:
         ]
         split = [(cells, attributes) for (cells, _), attributes in zip(trees, by, strict=True)]
         self._histograms = Histograms(split, question.schema.n_classes, n_rows)
-        self._counts = np.zeros(self._histograms.n_counts, dtype=np.int64)
+        self._counts = np.full(self._histograms.n_counts, 0, dtype=np.int64)
 
     def add(
         self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64]
@@ -196,7 +197,7 @@ def _count_in_threads(
         count(0, n_rows, counts)
         return
     piece = min(16 * BLOCK, -(-n_rows // most))
-    own = [np.zeros_like(counts) for _ in range(most)]
+    own = [np.full_like(counts, 0) for _ in range(most)]
     free: SimpleQueue[npt.NDArray[np.int64]] = SimpleQueue()
     for mine in own:
         free.put(mine)

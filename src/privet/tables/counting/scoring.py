@@ -90,7 +90,8 @@ class Scoring:
 
         The table is (cells, 2, numbers): one number each for two classes (that of the second),
         otherwise one per class. A row's numbers are scaled down, all together, to :func:`clip_of`
-        in L1. It counts ``times`` (empty: once), in its cell (-1: nowhere).
+        in L1. It counts ``times`` (empty: once), in its cell. The last cell of the table is for
+        rows of none (-1), which take as long as others.
         """
         differentiate(
             self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table
@@ -167,13 +168,14 @@ def weigh(total: Any, classes: Any, out: Any) -> None:
 
 @compile_kernel(error_model="numpy")
 def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any) -> None:
-    """Add the derivatives of each row to its cell, in units, each row's at most ``clip`` in L1."""
+    """Add the derivatives of each row to its cell (-1: the last of the table), in units, each row's
+    at most ``clip`` in L1.
+    """
     n_classes, numbers = total.shape[1], table.shape[2]
     first = n_classes - numbers  # of two classes, only the second
     p = np.empty(n_classes)
     for row in range(len(classes)):
-        if cell[row] < 0:
-            continue
+        place = cell[row] if cell[row] >= 0 else len(table) - 1
         softmax(total[row], p)
         size = 0.0
         for c in range(first, n_classes):
@@ -187,5 +189,5 @@ def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, ta
             left -= abs(slope)
             bend = max(0, min(left, bend))
             left -= bend
-            table[cell[row], 0, c - first] += slope * (times[row] if len(times) else 1)
-            table[cell[row], 1, c - first] += bend * (times[row] if len(times) else 1)
+            table[place, 0, c - first] += slope * (times[row] if len(times) else 1)
+            table[place, 1, c - first] += bend * (times[row] if len(times) else 1)
