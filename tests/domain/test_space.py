@@ -275,7 +275,7 @@ def test_to_see_how_large_a_space_is_takes_bounded_work():
     steps = count_steps(lambda: space.fits, "space.py")
     assert not space.fits
     assert steps.total() < MAX_PLANNING
-    with pytest.raises(QuestionError, match="use less depth|or less depth"):
+    with pytest.raises(QuestionError, match=r"use less depth|or less depth"):
         space.check_size()
 
 
