@@ -69,11 +69,12 @@ def test_no_public_method_takes_a_ledger_or_a_cap():
     """Whoever adds one has to say here why an analyst may have it."""
     public = {name for name in dir(Curator) if not name.startswith("_")}
     assert public == {
-        *("account", "analyst", "bits", "dataset", "identity", "ledger", "left", "prepaid"),
+        *("account", "analyst", "bits", "dataset", "identity", "ledger", "left"),
         *("private", "reason", "schema", "spent", "unit"),  # to be read
         *("ask", "ask_once", "choose", "choose_model", "choose_partition", "confusion", "count"),
         *("draw_tree", "gradients", "median", "quantile", "size", "sums", "split_people"),
         *("preview", "require", "reserve", "reserving", "within", "claim", "charge_promised"),
+        *("open_spending", "foresee_statement"),  # what reserves, and what would be stated
         *("cancel_reservation", "close_reservation", "reservation_state", "keyed_charges"),
         *("over", "snapshot"),
     }

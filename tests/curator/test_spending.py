@@ -13,7 +13,7 @@ import pytest
 import privet
 from privet.accounting.cost import Budget, Cost
 from privet.curator import Curator
-from privet.curator.spending import Spending, foresee_statement, state_randomised, state_secure_sum
+from privet.curator.spending import Spending, state_randomised, state_secure_sum
 from privet.domain import Categorical, Schema
 from privet.errors import ParameterError
 from privet.local.collecting import local_curator
@@ -67,7 +67,7 @@ def curator():
 
 
 def test_a_statement_is_foreseen_without_a_charge(curator):
-    foreseen = foresee_statement(curator, "1/2", "leaf counts", "north")
+    foreseen = curator.foresee_statement("1/2", "leaf counts", "north")
     assert curator.ledger.entries() == []
     assert curator.ledger.reservations() == []
     with Spending.reserve(curator, "1/2", "a test") as spending:
@@ -83,11 +83,11 @@ def test_a_statement_is_foreseen_without_a_charge(curator):
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, "much"])
 def test_a_bad_epsilon_is_foreseen(curator, epsilon):
     with pytest.raises(ParameterError, match="epsilon"):
-        foresee_statement(curator, epsilon, "leaf counts")
+        curator.foresee_statement(epsilon, "leaf counts")
 
 
 def test_without_noise_the_rest_is_foreseen_all_the_same(curator):
-    assert foresee_statement(curator, math.inf, "leaf counts").account == curator.account
+    assert curator.foresee_statement(math.inf, "leaf counts").account == curator.account
 
 
 def test_what_randomised_records_will_state_is_foreseen():
@@ -95,7 +95,7 @@ def test_what_randomised_records_will_state_is_foreseen():
     randomizer = Randomizer(schema, epsilon=2)
     reports = randomizer.many(TABLE)
     curator = local_curator(reports, randomizer)
-    foreseen = foresee_statement(curator, 99, "leaf counts")
+    foreseen = curator.foresee_statement(99, "leaf counts")
     with Spending.reserve(curator, 99, "a test") as spending:
         made = spending.statement()
     assert foreseen.local

@@ -110,7 +110,6 @@ def test_depth_is_not_rationed_where_queries_cost_nothing(learner):
     records = local_curator(randomizer.many(CAR.table), randomizer)
     assert learner.fit_from(records).model_.settings["max_depth"] == 6
     charged = Curator(CAR.table, CAR.schema.declare(n_rows=len(CAR.table)), Budget(1))
-    assert charged.prepaid is None
     rationed = clone(learner).set_params(epsilon=F(1, 10)).fit_from(charged)
     assert rationed.model_.settings["max_depth"] == 2
 

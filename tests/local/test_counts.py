@@ -74,7 +74,7 @@ def sources(curator: LocalCurator) -> list[LocalCurator]:
         LocalCurator(
             curator._source.some(np.arange(i * n, (i + 1) * n)),
             SCHEMA,
-            curator.prepaid,
+            curator.paid,
             reason="test",
         )
         for i in range(TIMES)

@@ -39,7 +39,7 @@ def curator_of(epsilon: float, spread: str = "split", together: int = 1, seed: i
 def test_it_charges_nothing_and_says_what_was_paid():
     randomizer = Randomizer(SCHEMA, "1/3")
     curator = local_curator(randomizer.many(ROWS), randomizer)
-    assert curator.prepaid == Cost.pure(F(1, 3))
+    assert curator.paid == Cost.pure(F(1, 3))
     assert curator.private
     assert (curator.schema.n_rows, curator.schema.neighbours) == (600, "replace")
     answer = curator.count(EVERYTHING, epsilon=0.001)
@@ -148,7 +148,7 @@ def test_people_are_divided():
     curator = curator_of(2, "sample", 2)
     parts = curator.split_people(3, 1)
     assert sum(part.schema.n_rows for part in parts) == 600
-    assert all(part.prepaid == curator.prepaid for part in parts)
+    assert all(part.paid == curator.paid for part in parts)
     assert len({part.account for part in parts}) == 3
 
 

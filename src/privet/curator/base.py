@@ -11,12 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
 from privet.accounting.cost import Cost, Number, Unit
 from privet.accounting.ledger import Entry
+from privet.accounting.statement import PrivacyStatement
 from privet.domain import Schema
 from privet.domain.cells import Cell, Cells, Split
 from privet.domain.space import TreeSpace
@@ -48,6 +49,9 @@ from privet.queries import (
     Sums,
 )
 from privet.queries.count import Asked
+
+if TYPE_CHECKING:
+    from privet.curator.spending import Spending
 
 A = TypeVar("A", bound=Answer)
 SomeCells = Cells | Sequence[Cell | Mapping[str, Any]]
@@ -145,14 +149,27 @@ class AnyCurator(ABC):
     def bits(self) -> Bits:
         """The source of randomness, for structure that is drawn and released."""
 
-    @property
-    def prepaid(self) -> Cost | None:
-        """What each record had paid before anybody asked about it, for one row replaced by another;
-        None where queries are charged.
+    def open_spending(
+        self, epsilon: Number, what: str, *, delta: Number = 0, through: AnyCurator | None = None
+    ) -> AbstractContextManager[Spending]:
+        """Pay for some work on these rows, and see the same rows throughout it.
 
-        Work on prepaid records states this cost, whatever it asks.
+        Queries go ``through`` another curator that stands for this one, such as one that records
+        answers.
         """
-        return None
+        from privet.curator.spending import Spending
+
+        return Spending.charge(through or self, epsilon, what, delta=delta)
+
+    def foresee_statement(self, epsilon: Number, what: str, name: str = "") -> PrivacyStatement:
+        """Return what work of this epsilon would state, and charge nothing.
+
+        Whoever puts releases together finds out with it whether they can be, before anything is
+        paid for.
+        """
+        from privet.curator.spending import foresee_charged
+
+        return foresee_charged(self, epsilon, what, name)
 
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:

@@ -25,7 +25,9 @@ import numpy as np
 
 from privet.accounting.cost import Cost, Number, Unit
 from privet.accounting.ledger import Entry
+from privet.accounting.statement import PrivacyStatement
 from privet.curator.base import AnyCurator
+from privet.curator.spending import Spending
 from privet.errors import BudgetExceeded, KeyReused, ParameterError, ReservationClosed
 from privet.mechanisms.randomness import Bits, Words
 from privet.model.document import canonical_json
@@ -126,9 +128,13 @@ class ResumableCurator(AnyCurator):
     def reason(self) -> str:
         return self._curator.reason
 
-    @property
-    def prepaid(self) -> Cost | None:
-        return self._curator.prepaid
+    def open_spending(
+        self, epsilon: Number, what: str, *, delta: Number = 0, through: AnyCurator | None = None
+    ) -> AbstractContextManager[Spending]:
+        return self._curator.open_spending(epsilon, what, delta=delta, through=through or self)
+
+    def foresee_statement(self, epsilon: Number, what: str, name: str = "") -> PrivacyStatement:
+        return self._curator.foresee_statement(epsilon, what, name)
 
     @property
     def identity(self) -> list[Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -26,7 +26,7 @@ from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
 
 #: Instead of the id of a release that is not made yet; no release has it.
-_FORESEEN = "foreseen"
+FORESEEN = "foreseen"
 
 
 def cost_of(epsilon: Number, delta: Number = 0) -> Cost | None:
@@ -57,24 +57,27 @@ class Spending:
     charges: list[Charge] = field(default_factory=list)
 
     @classmethod
-    @contextmanager
     def reserve(
         cls, curator: AnyCurator, epsilon: Number, what: str, *, delta: Number = 0
-    ) -> Iterator[Spending]:
+    ) -> AbstractContextManager[Spending]:
         """Reserve the whole cost of some work, and see the same rows throughout it.
 
-        Records that people randomised have paid already: epsilon and delta are not looked at then.
+        The curator says how work on its rows is paid for: records that people randomised have paid
+        already.
 
         Args:
             curator: who is asked.
             epsilon, delta: what the work may cost; ``math.inf`` is for public tables.
             what: one line for the ledger.
         """
-        paid = curator.prepaid
-        if paid is not None:
-            with curator.snapshot():
-                yield cls(curator, paid, left=paid.epsilon)
-            return
+        return curator.open_spending(epsilon, what, delta=delta)
+
+    @classmethod
+    @contextmanager
+    def charge(
+        cls, curator: AnyCurator, epsilon: Number, what: str, *, delta: Number = 0
+    ) -> Iterator[Spending]:
+        """Reserve a cost in the ledger of a curator that charges queries."""
         cost = cost_of(epsilon, delta)
         unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
         if unit == "rho" and curator.unit != "rho":
@@ -93,9 +96,9 @@ class Spending:
     @property
     def to_share(self) -> Fraction | None:
         """What all further queries have to share; None where each is as good as if it were the only
-        one: without noise, and on records that have paid already.
+        one.
         """
-        return self.left if self.curator.prepaid is None else None
+        return self.left
 
     def take(self, share: Fraction) -> Number:
         """Return this share of what is left, to be spent."""
@@ -132,14 +135,8 @@ class Spending:
     ) -> PrivacyStatement:
         """Return what the work gives away: what its plan could have spent."""
         curator = self.curator
-        paid = curator.prepaid
         release = release_id(curator.bits) if id is None else id
         curator.claim(release)
-        if paid is not None:
-            reasons = [] if curator.private else [curator.reason]
-            return state_randomised(
-                curator.schema, paid, reasons, id=release, name=name, account=curator.account
-            )
         reasons = ["no noise was added (epsilon is infinite)"] if self.cost is None else []
         reasons += [] if curator.private else [curator.reason]
         return PrivacyStatement.of(
@@ -167,19 +164,14 @@ class Spending:
         return [Charge("set aside and not used", Cost.pure(unused))] if unused > 0 else []
 
 
-def foresee_statement(
+def foresee_charged(
     curator: AnyCurator, epsilon: Number, what: str, name: str = ""
 ) -> PrivacyStatement:
-    """Return what work of this epsilon would state, and charge nothing: whoever puts releases
-    together finds out with it whether they can be, before anything is paid for.
-    """
-    schema, account, paid = curator.schema, curator.account, curator.prepaid
-    if paid is not None:
-        return state_randomised(schema, paid, id=_FORESEEN, name=name, account=account)
+    """Return what work of this epsilon would state where queries are charged; charge nothing."""
     # without noise nothing is promised, and any amount shows whether the rest fits
     charge = Charge(what, Cost.pure(1 if is_infinite(epsilon) else epsilon))
     return PrivacyStatement.of(
-        schema, [charge], private=True, id=_FORESEEN, name=name, account=account
+        curator.schema, [charge], private=True, id=FORESEEN, name=name, account=curator.account
     )
 
 

@@ -5,6 +5,7 @@
 - :mod:`~privet.local.records`: records and reports as CSV, and what a ledger is charged for them
 - :mod:`~privet.local.collecting`: what the collector does with reports
 - :mod:`~privet.local.curator`: a curator that answers queries from reports
+- :mod:`~privet.local.spending`: the records have paid when they were randomised
 - :mod:`~privet.local.counts`, :mod:`~privet.local.reports`: counts corrected for the randomness
 - :mod:`~privet.local.gains`: whether a split stands out from the noise
 """

@@ -7,7 +7,7 @@ more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -18,13 +18,16 @@ from privet._types import Floats
 from privet._validate import check_integer
 from privet.accounting.cost import NOTHING, Cost, Number, Unit
 from privet.accounting.ledger import Entry
+from privet.accounting.statement import PrivacyStatement
 from privet.curator.base import AnyCurator
+from privet.curator.spending import FORESEEN, Spending, state_randomised
 from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.questions import Partition, Question
 from privet.errors import ParameterError
 from privet.local.counts import Estimate, LocalCounts, boxes_of_cells, boxes_of_nodes, round_counts
 from privet.local.gains import best_split
+from privet.local.spending import RandomisedSpending
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.queries import (
@@ -61,7 +64,7 @@ _LEARNERS = (
 class LocalCurator(AnyCurator):
     """Answer queries from randomised records, as :class:`~privet.Curator` does from a table.
 
-    The records paid when they were randomised (``prepaid``, for one row replaced by another);
+    The records paid when they were randomised (``paid``, for one row replaced by another);
     whatever is computed from them is post-processing. So ``epsilon`` and ``rho`` of a query are
     not looked at, nothing is charged, and answers are as good as the records allow: unbiased counts
     with known deviations. How many records there are is public.
@@ -74,7 +77,7 @@ class LocalCurator(AnyCurator):
         What they are about. Owner-side facts that local privacy has by itself are filled
         in: the number of rows is that of the records, and neighbours differ in one row (or
         person) that is replaced.
-    prepaid
+    paid
         What each record has paid.
     bits
         For structure that is drawn and released.
@@ -86,12 +89,12 @@ class LocalCurator(AnyCurator):
         self,
         source: LocalCounts,
         schema: Schema,
-        prepaid: Cost,
+        paid: Cost,
         *,
         bits: Bits | None = None,
         reason: str = "",
     ) -> None:
-        self._source, self._prepaid, self._bits = source, prepaid, bits or SystemBits()
+        self._source, self._paid, self._bits = source, paid, bits or SystemBits()
         self._schema = schema.declare(n_rows=source.n_reports, neighbours="replace")
         self._dataset = "randomised records"
         reasons = [reason] if reason else []
@@ -130,9 +133,24 @@ class LocalCurator(AnyCurator):
         return self._bits
 
     @property
-    def prepaid(self) -> Cost:
+    def paid(self) -> Cost:
         """What each record paid when it was randomised, for one row replaced by another."""
-        return self._prepaid
+        return self._paid
+
+    def open_spending(
+        self,
+        epsilon: Number,  # noqa: ARG002 - the records have paid
+        what: str,  # noqa: ARG002
+        *,
+        delta: Number = 0,  # noqa: ARG002
+        through: AnyCurator | None = None,
+    ) -> AbstractContextManager[Spending]:
+        return RandomisedSpending.open(through or self, self._paid)
+
+    def foresee_statement(self, epsilon: Number, what: str, name: str = "") -> PrivacyStatement:  # noqa: ARG002
+        return state_randomised(
+            self.schema, self._paid, id=FORESEEN, name=name, account=self.account
+        )
 
     @property
     def left(self) -> Fraction:
@@ -317,7 +335,7 @@ class LocalCurator(AnyCurator):
         part = uniform_below(self._bits, np.full(self._source.n_reports, n_parts, dtype=np.uint64))
         sources = [self._source.some(np.flatnonzero(part == number)) for number in range(n_parts)]
         return [
-            LocalCurator(source, self.schema, self.prepaid, bits=self._bits, reason=self.reason)
+            LocalCurator(source, self.schema, self.paid, bits=self._bits, reason=self.reason)
             for source in sources
         ]
 

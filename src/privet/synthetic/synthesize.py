@@ -109,12 +109,12 @@ def synthesize(
         How many rows to draw; by default as many as the table has, declared or about.
     """
     check_row_count(rows)
-    if curator.prepaid is not None:
-        raise ParameterError(
-            "a synthetic table is drawn from a private table, not from records that people "
-            "randomised"
-        )
     with Spending.reserve(curator, epsilon, "synthetic table", delta=delta) as spending:
+        if spending.left is not None and spending.to_share is None:
+            raise ParameterError(
+                "a synthetic table is drawn from a private table, not from records that people "
+                "randomised"
+            )
         if rows is None and curator.schema.n_rows is None:
             _check_size(curator.schema, spending)
         counted = _count(spending.curator, spending)

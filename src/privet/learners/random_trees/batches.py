@@ -11,7 +11,7 @@ from privet._validate import NameIn
 from privet.accounting.cost import Cost, Number
 from privet.accounting.statement import People, PrivacyStatement
 from privet.curator import AnyCurator
-from privet.curator.spending import Spending, foresee_statement
+from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.questions import Question
@@ -111,7 +111,7 @@ def add_batch(
     plan = plan_of(model)
     assert model.evidence is not None
     # Whatever could refuse the result does so before anything is paid for.
-    new = foresee_statement(curator, epsilon, "leaf counts", name or "of the new rows")
+    new = curator.foresee_statement(epsilon, "leaf counts", name or "of the new rows")
     PrivacyStatement.together([model.privacy, new], people)
     return _merge_models(
         [model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting
