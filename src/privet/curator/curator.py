@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import TypeVar
 
 from privet._validate import check_integer
@@ -30,6 +31,7 @@ from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Price, Query, Share, ShareCounts, check_query
 from privet.queries.base import question_in_words
 from privet.queries.count import Asked
+from privet.queries.release_kinds import LEAST_EPSILON
 from privet.tables.base import CountSource, Table
 from privet.tables.open import open_table
 
@@ -50,12 +52,16 @@ class Curator(Accounting, AnyCurator):
         dataset, analyst: the names of the accounts that are charged.
         public: declares the table public: ``epsilon=math.inf`` then gives exact counts, marked
             ``private: false``.
+        least_epsilon: the least that any query must ask for, which is public; by default
+            :data:`~privet.queries.release_kinds.LEAST_EPSILON`.
         strict: check every value first and raise where one does not fit the schema. For the owner:
             the error depends on the rows.
         bits: the source of randomness; tests pass a seeded one.
     """
 
     _table: Table | None = None  # where this curator opened it
+    #: What every query must ask for at least; public.
+    least_epsilon: Fraction = LEAST_EPSILON
 
     def __init__(
         self,
@@ -67,6 +73,7 @@ class Curator(Accounting, AnyCurator):
         dataset: str | None = None,
         analyst: str = "analyst",
         public: bool = False,
+        least_epsilon: Number = LEAST_EPSILON,
         strict: bool = False,
         bits: Bits | None = None,
     ) -> None:
@@ -75,6 +82,7 @@ class Curator(Accounting, AnyCurator):
         if strict:
             raise_if_any(opened.problems(schema))
         self._public, self._table = public, opened
+        self.least_epsilon = parse_epsilon("least_epsilon", least_epsilon)
         self._set_up(
             opened.source(schema),
             schema,
@@ -95,11 +103,12 @@ class Curator(Accounting, AnyCurator):
         ledger: Ledger,
         dataset: str,
         analyst: str,
+        least_epsilon: Fraction = LEAST_EPSILON,
         bits: Bits | None = None,
     ) -> Curator:
         """Return a curator of a source that is open already, and never public."""
         curator = cls.__new__(cls)
-        curator._public = False
+        curator._public, curator.least_epsilon = False, least_epsilon
         curator._set_up(source, schema, ledger, dataset, analyst, bits or SystemBits())
         curator._open_account(budget)
         return curator
@@ -135,6 +144,7 @@ class Curator(Accounting, AnyCurator):
         price = Price.of(epsilon, rho, public=self._public)
         kind = asked.kind
         cost = kind.cost(price)  # refuses a price that this kind cannot be had for
+        price.check_least(self.least_epsilon)
         if price.exactly:
             cost = NOTHING
         what, words = asked.describe(), question_in_words(asked)
@@ -209,6 +219,7 @@ class Curator(Accounting, AnyCurator):
                 ledger=MemoryLedger(),
                 dataset=name,
                 analyst=self.analyst,
+                least_epsilon=self.least_epsilon,
                 bits=self._bits,
             )
             for source, name in zip(sources, names, strict=True)

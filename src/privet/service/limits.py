@@ -1,8 +1,6 @@
 """Limit sizes, rates, memory and times, so that no analyst can starve the others.
 
-Response time could depend on the rows. It is rounded up to one of few steps, each a quarter longer
-than the one before, so that a clock tells at most which step was reached. What remains is in
-docs/concepts/promise.md.
+When an answer leaves is in :mod:`privet.service.departure`.
 """
 
 from __future__ import annotations
@@ -34,6 +32,8 @@ class Limits:
         snapshots, snapshots_each: snapshots that are open at once, in all and of one analyst.
         snapshot_idle, snapshot_life: seconds after which a snapshot ends, unused or at all.
         first_step: seconds that an answer takes at least; 0 leaves times as they are.
+        step_time: seconds that an elementary step of a query is given.
+        rows: how many rows a table is taken to have where its schema does not say.
     """
 
     body: int = 1 << 22
@@ -50,6 +50,8 @@ class Limits:
     snapshot_idle: float = 300.0
     snapshot_life: float = 3600.0
     first_step: float = 0.01
+    step_time: float = 5e-9
+    rows: int = 1 << 16
 
 
 class TooMany(PrivetError):
@@ -96,16 +98,6 @@ class Rates:
         with self._lock:
             there, at = self._buckets.get(name, (self._burst, time.monotonic()))
             self._buckets[name] = (there - tokens, at)
-
-
-def round_up_delay(seconds: float, first_step: float) -> float:
-    """Return the next of the steps at which answers leave."""
-    if first_step <= 0:
-        return seconds
-    step = first_step
-    while step < seconds:
-        step *= 1.25
-    return step
 
 
 # Memory for large queries: those that do not fit beside the others wait their turn.
