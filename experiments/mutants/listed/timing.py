@@ -36,7 +36,7 @@ MUTANTS = (
         "if not (word >> int(MOVES) & 1).any():\n    break\n"
         "code = codes[word >> int(ATTRIBUTE), rows]",
         "a clock tells whether one person goes to the end of a chain of tests",
-        ("domain/test_routing.py::test_a_walk_takes_as_many_steps_whatever_the_rows",),
+        ("domain/test_routing.py::test_no_row_makes_a_walk_longer[reach-numpy]",),
     ),
     Mutant(
         "a selection ends when a candidate is taken",

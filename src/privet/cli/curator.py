@@ -360,6 +360,12 @@ def serve(
         False, "--behind-tls", help="Something in front does TLS: listen without it on any address."
     ),
     rate: float = typer.Option(50, help="Requests a second that one analyst may send.", min=0.01),
+    rows: int = typer.Option(
+        1 << 16, help="Rows that answers are given time for, where a schema has no n_rows.", min=1
+    ),
+    step_time: float = typer.Option(
+        5.0, help="Nanoseconds that an answer is given for each step of its work.", min=0.001
+    ),
     home: Path = HOME,
 ) -> None:
     """Serve the data sets over HTTP, and the page at /. A ledger that does not verify is not
@@ -370,9 +376,8 @@ def serve(
     from privet.service.limits import Limits
     from privet.service.serve import run
 
-    run(
-        _open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls
-    )
+    limits = Limits(rate=rate, burst=4 * rate, rows=rows, step_time=step_time * 1e-9)
+    run(_open(home), limits, host, port, cert, key, behind_tls=behind_tls)
 
 
 def _require_sql_functions(state: ServiceState) -> SQLFunctions:

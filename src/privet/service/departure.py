@@ -4,8 +4,8 @@ Every query says how much work it is (:class:`~privet.queries.base.Load`). Times
 owner can set, that is the deadline of its answer, rounded up to one of few steps. An answer whose
 work ends earlier waits; one whose work takes longer leaves at the next multiple of the deadline.
 So a clock tells of the rows only whether a multiple was passed: such answers are counted and
-logged, and an owner who sees many of them should give more time (``Limits.step_time``,
-``Limits.rows``).
+logged, and an owner who sees many of them should give more time (``privet curator serve
+--step-time``, ``--rows``).
 """
 
 from __future__ import annotations
