@@ -274,8 +274,8 @@ def test_to_see_how_large_a_space_is_takes_bounded_work():
     space = TreeSpace(schema, 12, splits, splits[:1])
     steps = count_steps(lambda: space.fits, "space.py")
     assert not space.fits
-    assert steps.total() < MAX_PLANNING
-    with pytest.raises(QuestionError, match=r"use less depth|or less depth"):
+    assert steps.total() < 2 * MAX_PLANNING
+    with pytest.raises(QuestionError, match="less depth"):
         space.check_size()
 
 

@@ -114,9 +114,9 @@ MUTANTS = (
     ),
     Mutant(
         "selection with twice the exponent",
-        "_flip_acceptance_coin",
-        "return exp_coin(bits, gap * epsilon.numerator, score_range * epsilon.denominator)",
-        "return exp_coin(bits, 2 * gap * epsilon.numerator, score_range * epsilon.denominator)",
+        "_compute_powers",
+        "np.array(gaps, dtype=np.float64) * float(rate)",
+        "np.array(gaps, dtype=np.float64) * float(2 * rate)",
         "every chosen split tells twice what was paid for",
         (
             "exact/test_selection.py::test_splits_of_all_tiny_tables[max-exponential]",
