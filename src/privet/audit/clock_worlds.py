@@ -8,14 +8,14 @@ cell at all. Each subject does the same work in both worlds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from privet.accounting.cost import Budget, Cost
-from privet.accounting.statement import Charge, PrivacyStatement
+from privet.accounting.cost import Budget
 from privet.audit.clock import REPEATS, ClockResult, Work, judge, time_worlds
 from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
@@ -103,9 +103,10 @@ def _make_trees(kind: str) -> tuple[Tree, ...]:
 
 
 def _make_model() -> Model:
-    charge = Charge("made up", Cost.pure("1/2"))
-    privacy = PrivacyStatement((charge,), "add-remove", 1, person=False, private=True, id="ab" * 16)
-    return Model("random-trees", SCHEMA, _make_trees("counts"), "counts", privacy)
+    """Return a model with chains for trees, and the statement of one that was fitted."""
+    curator = Curator(make_worlds()[0], SCHEMA, Budget(1))
+    fitted = NoisyID3Classifier(1, SCHEMA, max_depth=1).fit_from(curator).model_
+    return replace(fitted, trees=_make_trees("counts"), combine="counts")
 
 
 def _make_chains() -> Question:
