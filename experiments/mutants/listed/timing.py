@@ -81,7 +81,7 @@ MUTANTS = (
     ),
     Mutant(
         "a query below the least epsilon is answered",
-        "Curator.ask",
+        "Curator._answer",
         "price.check_least(self.least_epsilon)",
         "",
         "what a clock tells can be asked for next to nothing",
