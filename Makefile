@@ -36,6 +36,7 @@ check: install ## Style, types, layers
 
 audit: install ## Is every claimed epsilon true? One table for both neighbour relations; four minutes on two quiet cores
 	$(BIN)/privet audit --runs 2000 --jobs 2
+	$(BIN)/privet audit --clock
 
 mutants: install ## Is every fault noticed that is put in on purpose? One by one, and the page of them
 	$(BIN)/python -m experiments.mutants -o docs/results/mutants.md

@@ -69,7 +69,7 @@ def test_no_public_method_takes_a_ledger_or_a_cap():
     """Whoever adds one has to say here why an analyst may have it."""
     public = {name for name in dir(Curator) if not name.startswith("_")}
     assert public == {
-        *("account", "analyst", "bits", "dataset", "identity", "ledger", "left"),
+        *("account", "analyst", "bits", "dataset", "identity", "ledger", "left", "least_epsilon"),
         *("private", "reason", "schema", "spent", "unit"),  # to be read
         *("ask", "ask_once", "choose", "choose_model", "choose_partition", "confusion", "count"),
         *("draw_tree", "gradients", "median", "quantile", "size", "sums", "split_people"),

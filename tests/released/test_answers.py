@@ -24,7 +24,7 @@ from tests.released.looking import found_in
 #: Fewer rows, so that many questions take little time.
 SMALL = {combination: number - 9000 for combination, number in COUNTS.items()}
 CANARIES = canaries(SMALL)
-TINY = "1/10000000"
+TINY = "1/20000"
 
 
 class Heard:

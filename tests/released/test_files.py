@@ -145,7 +145,7 @@ def test_refusals_tell_nothing(run, tmp_path, monkeypatch):
     refused = [
         ("count", *table, "--epsilon", "1000"),
         ("count", *table, "--epsilon", "-1"),
-        ("count", *table, "--epsilon", "1/100000", "--by", "nothing"),
+        ("count", *table, "--epsilon", "1/20000", "--by", "nothing"),
         ("fit", *table, "--epsilon", "1", "-o", "no-such-folder/m.json"),
         (
             "fit",

@@ -184,7 +184,7 @@ def test_colluding_analysts_together_cannot_pass_the_data_sets_cap(ada, bob, sta
         "data set 'people'",
     )
     assert bob.post("size", {"epsilon": 1}).status_code == 200
-    problem(bob.post("size", {"epsilon": "1/1000000000"}), 403, "budget-exceeded")
+    problem(bob.post("size", {"epsilon": "1/1000000"}), 403, "budget-exceeded")
     assert state.ledger.spent("people").epsilon == 3
 
 

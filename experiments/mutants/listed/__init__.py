@@ -8,6 +8,7 @@ from experiments.mutants.listed import (
     money,
     outsourcing,
     publishing,
+    timing,
 )
 
 MUTANTS = (
@@ -18,4 +19,5 @@ MUTANTS = (
     *publishing.MUTANTS,
     *handing_out.MUTANTS,
     *outsourcing.MUTANTS,
+    *timing.MUTANTS,
 )

@@ -8,6 +8,7 @@ one person.
 - :mod:`~privet.audit.bounds`: how large epsilon must be, and what a perfect test could show
 - :mod:`~privet.audit.result`: the result of one audit or many, as text
 - :mod:`~privet.audit.releases`: what is released about a world, and what is promised for it
+- :mod:`~privet.audit.clock`, :mod:`~privet.audit.clock_worlds`: does a clock tell two worlds apart?
 - :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon, and the table of it
 
 Examples

@@ -41,6 +41,9 @@ def audit(
     output: Path = typer.Option(
         None, "--output", "-o", help="Write the table to this file too, as a .md page or as .json."
     ),
+    clock: bool = typer.Option(
+        False, "--clock", help="Compare CPU times instead: does a clock tell the worlds apart?"
+    ),
     listed: bool = typer.Option(False, "--list", help="Show what can be audited, and end."),
     as_json: bool = JSON,
 ) -> None:
@@ -65,6 +68,9 @@ def audit(
     from privet.cli.asking import check_writable, work_bars, write_out
     from privet.errors import ParameterError
 
+    if clock:
+        _audit_clock(subjects or [], listed=listed, as_json=as_json)
+        return
     lines = lines_of(subjects or (), neighbours)  # type: ignore[arg-type]
     if listed:
         typer.echo(json.dumps(list(SUBJECTS)) if as_json else "\n".join(SUBJECTS))
@@ -96,6 +102,33 @@ def audit(
             quiet=as_json,
         )
     if not all(result.holds for result in results):
+        raise typer.Exit(1)
+
+
+def _audit_clock(subjects: list[str], *, listed: bool, as_json: bool) -> None:
+    """Print whether a clock tells the worlds of each subject apart; exit code 1 where it does."""
+    import json
+
+    from privet.audit.clock import TOLERANCE
+    from privet.audit.clock_worlds import SUBJECTS, audit_clock
+
+    if listed:
+        typer.echo(json.dumps(SUBJECTS) if as_json else "\n".join(SUBJECTS))
+        return
+    results = audit_clock(subjects)
+    if as_json:
+        typer.echo(json.dumps([result.to_json() for result in results]))
+    else:
+        typer.echo(f"{'subject':<38} {'without':>11} {'with':>11} {'p':>9} {'visible':>8}  verdict")
+        for one in results:
+            times = f"{1000 * one.without:>8.2f} ms {1000 * one.with_person:>8.2f} ms"
+            found = f"{one.p:>9.1g} {one.visible:>8.2f}  {one.verdict}"
+            typer.echo(f"{one.subject:<38} {times} {found}")
+        typer.echo(
+            f"times that differ by less than {TOLERANCE:.0%} are taken to be the same; visible: "
+            "the smallest ratio of times that would have been found with a probability of 99%"
+        )
+    if any(one.tells for one in results):
         raise typer.Exit(1)
 
 

@@ -40,6 +40,9 @@ def init(
     ledger: str | None = typer.Option(
         None, help="A postgresql:// URL for the ledger; by default an SQLite file in the folder."
     ),
+    least_epsilon: str = typer.Option(
+        "1/1000000", help="What every query must ask for at least, for one row added or removed."
+    ),
 ) -> None:
     """Make the folder of a curator, with accounts and a ledger.
 
@@ -47,7 +50,7 @@ def init(
     """
     from privet.service.state import ServiceState
 
-    made, token = ServiceState.make(home, ledger)
+    made, token = ServiceState.make(home, ledger, least_epsilon)
     typer.echo(f"made {made.path}")
     typer.echo(f"the owner's token for the page, shown this once: {token}")
 
@@ -157,6 +160,7 @@ def list_datasets(home: Path = HOME) -> None:
     )
     for dataset, other, _ in state.accounts.overlaps():
         typer.echo(f"{dataset!r} has rows of {other!r}: what is spent on them does not add up")
+    typer.echo(f"Every query costs at least {float(state.least_epsilon):g} (epsilon).")
 
 
 @dataset_app.command("remove")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import NoReturn, TypeVar
 
 from privet._validate import check_integer
@@ -29,6 +30,7 @@ from privet.errors import ParameterError, PrivacyError, PrivetError, TableError
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Price, Query, check_query
 from privet.queries.base import question_in_words
+from privet.queries.release_kinds import LEAST_EPSILON
 from privet.tables.base import CountSource, Table
 from privet.tables.open import open_table
 
@@ -65,6 +67,9 @@ class Curator(Accounting, AnyCurator):
     public
         Declares the table public: ``epsilon=math.inf`` then gives exact counts, marked
         ``private: false``.
+    least_epsilon
+        The least that any query must ask for, which is public; by default
+        :data:`~privet.queries.release_kinds.LEAST_EPSILON`.
     strict
         Check every value first and raise where one does not fit the schema. For the owner:
         the error depends on the rows.
@@ -82,6 +87,8 @@ class Curator(Accounting, AnyCurator):
     """
 
     _table: Table | None = None  # where this curator opened it
+    #: What every query must ask for at least; public.
+    least_epsilon: Fraction = LEAST_EPSILON
 
     def __init__(
         self,
@@ -93,6 +100,7 @@ class Curator(Accounting, AnyCurator):
         dataset: str | None = None,
         analyst: str = "analyst",
         public: bool = False,
+        least_epsilon: Number = LEAST_EPSILON,
         strict: bool = False,
         bits: Bits | None = None,
     ) -> None:
@@ -110,6 +118,7 @@ class Curator(Accounting, AnyCurator):
         if strict:
             raise_if_any(opened.problems(schema))
         self._public, self._table = public, opened
+        self.least_epsilon = parse_epsilon("least_epsilon", least_epsilon)
         self._set_up(
             opened.source(schema),
             schema,
@@ -130,11 +139,12 @@ class Curator(Accounting, AnyCurator):
         ledger: Ledger,
         dataset: str,
         analyst: str,
+        least_epsilon: Fraction = LEAST_EPSILON,
         bits: Bits | None = None,
     ) -> Curator:
         """Return a curator of a source that is open already, and never public."""
         curator = cls.__new__(cls)
-        curator._public = False
+        curator._public, curator.least_epsilon = False, least_epsilon
         curator._set_up(source, schema, ledger, dataset, analyst, bits or SystemBits())
         curator._open_account(budget)
         return curator
@@ -179,6 +189,7 @@ class Curator(Accounting, AnyCurator):
         price = Price.of(epsilon, rho, public=self._public)
         kind = asked.kind
         cost = kind.cost(price)  # refuses a price that this kind cannot be had for
+        price.check_least(self.least_epsilon)
         if price.exactly:
             cost = NOTHING
         what, words = asked.describe(), question_in_words(asked)
@@ -248,6 +259,7 @@ class Curator(Accounting, AnyCurator):
                 ledger=MemoryLedger(),
                 dataset=name,
                 analyst=self._analyst,
+                least_epsilon=self.least_epsilon,
                 bits=self._bits,
             )
             for source, name in zip(sources, names, strict=True)

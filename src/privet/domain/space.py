@@ -47,7 +47,7 @@ BitMask = int
 @dataclass(frozen=True)
 class SpaceSize:
     """What a draw needs at most, from public sizes alone: states of the dynamic program, exact
-    counts, bytes, elementary steps, and steps to lay the space out beforehand.
+    counts, bytes, elementary steps, steps to lay the space out beforehand, contingency tables.
     """
 
     states: int
@@ -55,6 +55,7 @@ class SpaceSize:
     bytes: int
     work: int
     planning: int
+    tables: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +233,7 @@ class TreeSpace:
             + sum((p + 1) * n for p, n in zip(proper, listed, strict=True))
         )
         work = n_classes * states * (blocks + tests * max(levels - 2, 0))
-        return SpaceSize(states, counts, n_bytes, work, planning)
+        return SpaceSize(states, counts, n_bytes, work, planning, n_sets * (1 + len(ends)))
 
     @property
     def fits(self) -> bool:

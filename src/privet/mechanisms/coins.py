@@ -12,8 +12,9 @@ bits are drawn and further digits computed until it is decided. So the distribut
 whatever the table's precision. A draw beyond the table starts again from there (the distribution is
 memoryless).
 
-:class:`Powers` decides by exp(-gap x) for gaps that come from rows, so it does the same work for
-every gap.
+:func:`flip_each` and :func:`draw_index` decide by exp(-gap rate) for gaps that come from rows. They
+do the same work for all gaps: a word is compared with doubles that have room for their errors, and
+in integers only where that leaves it open (one word in 2**38).
 """
 
 from __future__ import annotations
@@ -150,86 +151,76 @@ def _exp_bits(g: int, scale: Fraction, precision: int) -> int:
     return int(context.multiply(context.exp(exponent), Decimal(1 << precision)))
 
 
-# -- exact decisions by exp(-gap rate), in as many steps whatever the gap --
+# -- exact decisions by exp(-gap rate), in as many steps whatever the gaps --
 
-_DIGIT, _DIGITS = 4, 16  # a gap is read as so many digits of so many bits each
-_POWER = 192  # bits of a power
-_POWER_ERROR = 1 << 10  # units of its last bit that it may be off by; see Powers.at
+#: exp(-x) is below 2**-64 from here on, and its first word is 0.
+_BEYOND = 44.5
+#: How far powers in doubles may be off, relatively: 44.5 times some roundings of the exponent, and
+#: those of exp. What is so close to a word is decided in integers.
+_POWER_ERROR = 2.0**-40
 
 
-class Powers:
-    """The numbers exp(-gap rate) for integers ``gap`` from 0 to below 2**64.
+def flip_each(bits: Bits, gaps: Sequence[int], rate: Fraction) -> npt.NDArray[np.bool_]:
+    """Flip a coin of probability exp(-gap rate) for each gap, from 0 to below 2**64."""
+    powers, words = _compute_powers(gaps, rate), bits.words(len(gaps))
+    heads = words < _round_to_words(powers * (1 - _POWER_ERROR))
+    tails = words > _round_to_words(powers * (1 + _POWER_ERROR))
+    for i in np.flatnonzero(~(heads | tails)).tolist():
+        heads[i] = _flip_exactly(bits, words.tolist()[i], gaps[i], 1 / rate)
+    return heads
 
-    A power is a product of one factor for each digit of the gap; that of the digit 0 is 1.
+
+def draw_index(bits: Bits, gaps: Sequence[int], rate: Fraction) -> int:
+    """Draw an index with probability proportional to exp(-gap rate)."""
+    edges = np.cumsum(_compute_powers(gaps, rate))
+    shares, error = edges[:-1] / edges[-1], 4 * _POWER_ERROR + len(gaps) * 2.0**-50
+    word = bits.words(1)
+    before = word < _round_to_words(np.maximum(shares - error, 0.0))
+    beyond = word > _round_to_words(shares + error)
+    clear = (before | beyond).all()
+    return int(beyond.sum()) if clear else _draw_exactly(bits, word.tolist()[0], gaps, 1 / rate)
+
+
+def _compute_powers(gaps: Sequence[int], rate: Fraction) -> npt.NDArray[np.float64]:
+    """Return exp(-gap rate) in doubles, in as much time for every gap."""
+    exponents = np.array(gaps, dtype=np.float64) * float(rate)
+    return np.asarray(np.exp(-np.minimum(exponents, _BEYOND)))
+
+
+def _round_to_words(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.uint64]:
+    """Return 2**64 times each number, rounded down; the last word for 1 and more."""
+    scaled = shares * 2.0**64
+    last = scaled >= 2.0**64
+    words = np.where(last, 0.0, scaled).astype(np.uint64)
+    return np.where(last, np.uint64((1 << 64) - 1), words)
+
+
+def _flip_exactly(bits: Bits, word: int, gap: int, scale: Fraction) -> bool:
+    """Return whether a uniform real with this first word is below exp(-gap / scale)."""
+    first = _exp_bits(gap, scale, 128)
+    if word < (first - 4) >> 64:
+        return True
+    if word > (first + 4) >> 64:
+        return False
+    return _is_below_exp(bits, int(word), gap, scale)
+
+
+def _draw_exactly(bits: Bits, word: int, gaps: Sequence[int], scale: Fraction) -> int:
+    """Return where a uniform real with this first word falls, with powers of more digits and more
+    words until that is clear.
     """
-
-    def __init__(self, rate: Fraction) -> None:
-        self._scale = 1 / rate
-        self._factors = [
-            _list_powers(_exp_bits(1 << (_DIGIT * place), self._scale, _POWER))
-            for place in range(_DIGITS)
-        ]
-
-    @staticmethod
-    @lru_cache(maxsize=64)
-    def of(rate: Fraction) -> Powers:
-        """Return the powers of a rate, kept for the next selection at the same epsilon."""
-        return Powers(rate)
-
-    def at(self, gap: int) -> int:
-        """Return 2**192 exp(-gap rate), to within 1024 units.
-
-        A factor is off by 3 units for each of up to 15 products, and there are 16 of them.
-        """
-        product = 1 << _POWER
-        for factors in self._factors:
-            product = (product * factors[gap & 15]) >> _POWER
-            gap >>= _DIGIT
-        return product
-
-    def flip(self, bits: Bits, gap: int) -> bool:
-        """Flip a coin of probability exp(-gap rate)."""
-        power, rest = self.at(gap), _POWER - 64
-        word = uniform_int(bits, 1 << 64)
-        if word < (power - _POWER_ERROR) >> rest:
-            return True
-        if word > (power + _POWER_ERROR) >> rest:
-            return False
-        return _is_below_exp(bits, int(word), gap, self._scale)
-
-    def draw(self, bits: Bits, gaps: Sequence[int]) -> int:
-        """Draw an index with probability proportional to exp(-gap rate)."""
-        edges = list(accumulate(self.at(gap) for gap in gaps))
-        error, total = _POWER_ERROR * len(gaps), edges[-1]
-        word, index, clear = uniform_int(bits, 1 << 64), 0, True
-        for number, edge in enumerate(edges[:-1], start=1):
-            # From the second word on, what is drawn is surely beyond this edge; up to the first, it
-            # surely is not.
-            first = ((edge - error) << 64) // (total + error) - 1
-            second = ((edge + error) << 64) // (total - error) + 1
-            if word >= second:
-                index = number
-            elif word >= first:
-                clear = False
-        return index if clear else self._draw_with_more_bits(bits, int(word), gaps)
-
-    def _draw_with_more_bits(self, bits: Bits, uniform: int, gaps: Sequence[int]) -> int:
-        """Draw the same from the same word and more of them, with powers of more digits."""
-        n_bits = 64
-        while True:
-            uniform, n_bits = (uniform << 64) | uniform_int(bits, 1 << 64), n_bits + 64
-            edges = list(accumulate(_exp_bits(gap, self._scale, 2 * n_bits) for gap in gaps))
-            error = 4 * len(gaps)
-            low = uniform * (edges[-1] - error) >> n_bits
-            high = ((uniform + 1) * (edges[-1] + error) >> n_bits) + 1
-            index = sum(edge - error <= high for edge in edges[:-1])
-            if index == 0 or edges[index - 1] + error <= low:
-                return index
-
-
-def _list_powers(factor: int) -> list[int]:
-    """Return the powers 0 to 15 of a number in fixed point."""
-    powers = [1 << _POWER]
-    for _ in range((1 << _DIGIT) - 1):
-        powers.append((powers[-1] * factor) >> _POWER)
-    return powers
+    uniform, n_bits = word, 64
+    while True:
+        edges = list(accumulate(_exp_bits(gap, scale, 3 * n_bits) for gap in gaps))
+        total, error = edges[-1], 4 * len(gaps)
+        index, clear = 0, True
+        for edge in edges[:-1]:
+            # Numbers up to the first are surely before the edge, those from the second on beyond.
+            first = ((edge - error) << n_bits) // (total + error) - 1
+            second = ((edge + error) << n_bits) // (total - error) + 1
+            beyond, before = uniform >= second, uniform < first
+            index += beyond
+            clear &= beyond | before
+        if clear:
+            return index
+        uniform, n_bits = (int(uniform) << 64) | uniform_int(bits, 1 << 64), n_bits + 64

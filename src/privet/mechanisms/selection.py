@@ -5,10 +5,8 @@ can be when one row is added or removed. If all scores rise by something in [0, 
 range is r; if they move by up to s in either direction it is 2 s. Both mechanisms depend on score
 differences only, so a common shift is free.
 
-Both look at all candidates, and draw as many words of 64 bits whatever the scores are (but for one
-selection in 2**60 or so, which needs more): a clock tells how many candidates there were. What is
-compared with the words are integers, the first digits of exp(-gap epsilon / range), computed in
-:mod:`privet.mechanisms.coins`.
+Both look at all candidates, and draw as many words of 64 bits whatever the scores are (but for rare
+ones that need more): a clock tells how many candidates there were, and not how close they are.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from fractions import Fraction
 from typing import Literal
 
 from privet.accounting.cost import Cost
-from privet.mechanisms.coins import Powers
+from privet.mechanisms.coins import draw_index, flip_each
 from privet.mechanisms.randomness import Bits, uniform_int
 
 Selection = Literal["permute-and-flip", "exponential"]
@@ -34,13 +32,13 @@ def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score
     Sensitivity: the range of the scores is ``score_range`` when one row is added or removed. Cost:
     pure ``epsilon``.
     """
-    best, powers = max(scores), Powers.of(epsilon / score_range)
+    best = max(scores)
+    taken = flip_each(bits, [best - score for score in scores], epsilon / score_range)
     order, chosen = list(range(len(scores))), -1
     while order:
-        # The best one is always taken when its turn comes; those behind it are looked at, too.
+        # The best one is always taken when its turn comes; those behind it have a turn, too.
         index = order.pop(uniform_int(bits, len(order)))
-        taken = powers.flip(bits, best - scores[index])
-        chosen = index if taken and chosen < 0 else chosen
+        chosen = index if taken[index] and chosen < 0 else chosen
     return chosen
 
 
@@ -53,8 +51,8 @@ def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_rang
     is ``score_range`` when one row is added or removed. Cost: pure ``epsilon``, and only
     epsilon**2/8 in zCDP (bounded range).
     """
-    best, powers = max(scores), Powers.of(epsilon / score_range)
-    return powers.draw(bits, [best - score for score in scores])
+    best = max(scores)
+    return draw_index(bits, [best - score for score in scores], epsilon / score_range)
 
 
 def select(

@@ -42,6 +42,8 @@ class Load:
         nodes, depth: nodes of all trees and cells, and the longest path.
         trees: released trees that rows walk down.
         memory: bytes that are needed at once, where they are many.
+        row_steps: elementary steps for each row.
+        steps: elementary steps beside those, whatever the rows.
     """
 
     numbers: int = 0
@@ -50,6 +52,8 @@ class Load:
     depth: int = 0
     trees: int = 0
     memory: int = 0
+    row_steps: int = 0
+    steps: int = 0
 
 
 class Query(ABC, Generic[A]):

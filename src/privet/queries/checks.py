@@ -77,7 +77,9 @@ def load_of(question: Question) -> Load:
     # cells that cover nothing must be counted, too
     counts = max(question.entries, question.places // 2)
     nodes = sum(len(cells.attribute) for cells in distinct.values())
-    return Load(counts, counts, nodes, find_depth(distinct.values()))
+    walks = sum(int(cells.depths.max()) + 1 for cells in distinct.values())
+    row_steps = walks + len(question.partitions)
+    return Load(counts, counts, nodes, find_depth(distinct.values()), row_steps=row_steps)
 
 
 def find_depth(trees: Iterable[Cells]) -> int:

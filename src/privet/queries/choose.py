@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -127,7 +127,7 @@ class ChooseSplits(Query[ChosenSplits]):
         working = load_of(self._question)
         shared = len(self._shared_splits)
         scored = shared * len(self._cells) if shared else sum(map(len, self.lists))
-        return Load(scored, working.counts, working.nodes, working.depth)
+        return replace(working, numbers=scored)
 
     def cell_labels(self) -> Sequence[str]:
         """Return the paths of the cells, in labels."""

@@ -90,7 +90,8 @@ def load_of_models(models: Sequence[Model]) -> Load:
     """Return how much work it is to walk rows down all trees of some models."""
     trees = [tree.cells for model in models for tree in model.trees]
     nodes = sum(len(cells.attribute) for cells in trees)
-    return Load(nodes=nodes, depth=find_depth(trees), trees=len(trees))
+    row_steps = sum(int(cells.depths.max()) + 1 for cells in trees)
+    return Load(nodes=nodes, depth=find_depth(trees), trees=len(trees), row_steps=row_steps)
 
 
 def model_to(model: Model) -> Json:

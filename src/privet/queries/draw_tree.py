@@ -105,8 +105,17 @@ class DrawTree(Query[Drawn]):
     def load(self) -> Load:
         trees = [tree.cells for tree in self.weighting]
         nodes = sum(len(cells.attribute) for cells in trees)
-        memory = self.space.size.bytes
-        return Load(nodes=nodes, depth=find_depth(trees), trees=len(trees), memory=memory)
+        size = self.space.size
+        walks = sum(int(cells.depths.max()) + 1 for cells in trees)
+        return Load(
+            nodes=nodes,
+            depth=find_depth(trees),
+            trees=len(trees),
+            memory=size.bytes,
+            row_steps=walks + size.tables,
+            # a step of the plan is one of Python, and takes as long as some hundred others
+            steps=size.work + size.counts + 200 * size.planning,
+        )
 
     def describe(self) -> str:
         weighed = ", rows weighed by released trees" if self.weighting else ""

@@ -76,6 +76,7 @@ class Gradients(Measurement):
             max(counted.nodes, sum(len(cells.attribute) for cells in trees)),
             max(counted.depth, find_depth(trees)),
             len(trees),
+            row_steps=counted.row_steps + sum(int(cells.depths.max()) + 1 for cells in trees),
         )
 
     def axes(self) -> Sequence[Axes]:

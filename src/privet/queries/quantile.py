@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Self
@@ -107,7 +107,7 @@ class FindQuantile(Query[Quantile]):
     @property
     def load(self) -> Load:
         working = load_of(self._question)
-        return Load(self._ordered.bins, working.counts, working.nodes, working.depth)
+        return replace(working, numbers=self._ordered.bins)
 
     def describe(self) -> str:
         what = f"{self.attribute}, q {float(self._share):.6g}, {self._ordered.bins} bins"

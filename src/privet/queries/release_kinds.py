@@ -72,6 +72,20 @@ class Price:
             raise ParameterError("give epsilon: this query cannot be paid in rho")
         return self.amount
 
+    def check_least(self, epsilon: Fraction) -> None:
+        """Raise for a price below the least that a curator answers for, in either unit."""
+        least = epsilon if self.unit == "epsilon" else epsilon**2 / 2
+        if self.amount < least:
+            raise ParameterError(
+                f"{self.unit} must be at least {float(least):g} for each query here, got "
+                f"{float(self.amount):g}: the owner of the table allows no smaller questions; ask "
+                f"for {self.unit} {float(least):g} or more"
+            )
+
+
+#: The least epsilon of a query, unless an owner says otherwise. Even what a clock tells should not
+#: be had for nothing. Learners ask for no less: tests/learners/test_least_epsilon.py.
+LEAST_EPSILON = Fraction(1, 10**6)
 
 Exact = TypeVar("Exact")
 Released = TypeVar("Released")

@@ -10,7 +10,6 @@ import asyncio
 import json
 import re
 import secrets
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
@@ -27,9 +26,10 @@ from privet.errors import LedgerError, ParameterError
 from privet.queries.shapes import Shape, ShapeError
 from privet.service import page, problems, requests
 from privet.service.accounts import RegisteredDataset
+from privet.service.departure import Departure
 from privet.service.handlers import RequestHandlers
 from privet.service.http import AuthenticationMiddleware, JsonRoute
-from privet.service.limits import Limits, round_up_delay
+from privet.service.limits import Limits
 from privet.service.state import ServiceState
 
 _PROBLEM = {
@@ -284,7 +284,7 @@ def _make_question_route(
             Header(description="The fingerprint of the schema that the request is about."),
         ] = None,
     ) -> Response:
-        begun = time.monotonic()
+        departure = Departure(handlers.limits.first_step)
         key = secrets.token_urlsafe(24) if idempotency_key is None else idempotency_key
         if not re.fullmatch(_KEY_PATTERN, key):
             raise ParameterError(
@@ -295,13 +295,12 @@ def _make_question_route(
         await run_in_threadpool(requests.check_body, operation, body)
         try:
             asked_for = handlers.request(
-                analyst, dataset, operation, body, written, key, privet_schema
+                analyst, dataset, operation, body, written, key, privet_schema, departure
             )
             attempt = await run_in_threadpool(handlers.ask, asked_for)
             reply = await handlers.answer(attempt, asked_for)
         finally:
-            taken = time.monotonic() - begun
-            await asyncio.sleep(round_up_delay(taken, handlers.limits.first_step) - taken)
+            await asyncio.sleep(departure.wait())
         content = b'{"answer":%b,"receipt":"%b"}' % (reply.answer, str(reply.receipt).encode())
         headers = {"Privet-Replayed": "true"} if reply.replayed else {}
         return Response(content, 200, headers, media_type="application/json")

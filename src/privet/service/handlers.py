@@ -41,6 +41,7 @@ from privet.queries import Answer, check_query
 from privet.service import requests
 from privet.service.accounts import RegisteredDataset
 from privet.service.admission import Admission
+from privet.service.departure import Departure, deadline
 from privet.service.limits import Limits, MemoryGate, OutOfTime, TooMany
 from privet.service.problems import OtherSchema, Unanswered, Unfinished
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
@@ -73,6 +74,7 @@ class Request:
     body: Json
     key: str
     digest: str
+    departure: Departure
 
 
 Work = Callable[[Attempt[Reply]], Reply]
@@ -150,6 +152,7 @@ class RequestHandlers:
             "private": not schema.from_data,
             "reason": "the schema was read off the data" if schema.from_data else "",
             "reservations": True,
+            "least_epsilon": str(self.state.least_epsilon),
             "version": privet.__version__,
         }
 
@@ -261,6 +264,7 @@ class RequestHandlers:
         written: bytes,
         key: str,
         schema: str | None,
+        departure: Departure | None = None,
     ) -> Request:
         """Make a request of a query as it came.
 
@@ -277,7 +281,8 @@ class RequestHandlers:
             b"".join(b"%d:%b," % (len(part), part) for part in parts)
         ).hexdigest()
         self._admission.pay(analyst, len(written) / _BYTES_A_TOKEN)
-        return Request(analyst, dataset, operation, body, key, digest)
+        departure = departure or Departure(self.limits.first_step)
+        return Request(analyst, dataset, operation, body, key, digest, departure)
 
     def ask(self, request: Request) -> Attempt[Reply]:
         """Answer a question, in a thread of its own or of its snapshot."""
@@ -427,6 +432,7 @@ class RequestHandlers:
             requests.query_of(request.operation, curator.schema, body), curator.schema
         )
         requests.check_load(asked.load, len(curator.schema.names))
+        request.departure.due = deadline(asked.load, curator.schema, self.limits)
         with _MEMORY.taken(asked.load.memory):
             answer: Answer = curator.ask(asked, body.get("epsilon"), rho=body.get("rho"))
             return answer.to_json()
@@ -523,7 +529,12 @@ class RequestHandlers:
 
     def _curator(self, analyst: str, dataset: RegisteredDataset, source: CountSource) -> Curator:
         return Curator.over(
-            source, dataset.schema, ledger=self.state.ledger, dataset=dataset.name, analyst=analyst
+            source,
+            dataset.schema,
+            ledger=self.state.ledger,
+            dataset=dataset.name,
+            analyst=analyst,
+            least_epsilon=self.state.least_epsilon,
         )
 
     def _check_room(self, analyst: str) -> None:

@@ -1,8 +1,6 @@
 """Limit sizes, rates, memory and times, so that no analyst can starve the others.
 
-Response time could depend on the rows. It is rounded up to one of few steps, each a quarter longer
-than the one before, so that a clock tells at most which step was reached. What remains is in
-docs/concepts/promise.md.
+When an answer leaves is in :mod:`privet.service.departure`.
 """
 
 from __future__ import annotations
@@ -116,6 +114,17 @@ class Limits(HttpLimits):
     )
     first_step: float = limit(
         0.01, "seconds that an answer takes at least; 0 leaves times as they are", "waits", least=0
+    )
+    step_time: float = limit(
+        5.0,
+        "nanoseconds that an answer is given for each step of its work",
+        "leaves at the next multiple of its deadline",
+        least=0.001,
+    )
+    rows: int = limit(
+        1 << 16,
+        "rows that answers are given time for, where a schema has no n_rows",
+        "leaves at the next multiple of its deadline",
     )
 
 
@@ -277,16 +286,6 @@ class Rates:
         with self._lock:
             there, at = self._buckets.get(name, (self._burst, time.monotonic()))
             self._buckets[name] = (there - tokens, at)
-
-
-def round_up_delay(seconds: float, first_step: float) -> float:
-    """Return the next of the steps at which answers leave."""
-    if first_step <= 0:
-        return seconds
-    step = first_step
-    while step < seconds:
-        step *= 1.25
-    return step
 
 
 # Memory for large queries: those that do not fit beside the others wait their turn.

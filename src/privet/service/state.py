@@ -9,13 +9,16 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privet._atomic import atomic_file
+from privet.accounting.cost import Number, parse_epsilon
 from privet.accounting.ledger import Ledger, SQLiteLedger, Witness
 from privet.errors import LedgerError, ParameterError
+from privet.queries.release_kinds import LEAST_EPSILON
 from privet.service.accounts import Accounts
 
 if TYPE_CHECKING:
@@ -38,6 +41,8 @@ class ServiceState:
     accounts: Accounts
     ledger: Ledger
     witness: Witness
+    #: What every query must ask for at least.
+    least_epsilon: Fraction = LEAST_EPSILON
 
     @property
     def functions(self) -> SQLFunctions | None:
@@ -53,13 +58,18 @@ class ServiceState:
         return SQLFunctions(self.ledger) if isinstance(self.ledger, PostgresLedger) else None
 
     @classmethod
-    def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[ServiceState, str]:
+    def make(
+        cls,
+        path: str | PathLike[str],
+        ledger: str | None = None,
+        least_epsilon: Number = LEAST_EPSILON,
+    ) -> tuple[ServiceState, str]:
         """Make a new folder, and return it with the owner's token.
 
         ``ledger`` is a postgresql:// URL; by default the ledger is an SQLite file in the home. All
         that can be wrong is looked at first.
         """
-        place = Path(path)
+        place, least = Path(path), parse_epsilon("least_epsilon", least_epsilon)
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
             raise ParameterError(
                 f"{place} exists and is not an empty folder; a curator needs a folder of its own"
@@ -78,7 +88,12 @@ class ServiceState:
             if isinstance(opened, SQLiteLedger):
                 opened.path.chmod(0o600)
             # Written last: a home without it was not finished.
-            config = {"privet": "curator", "version": _VERSION, "ledger": ledger or _LEDGER}
+            config = {
+                "privet": "curator",
+                "version": _VERSION,
+                "ledger": ledger or _LEDGER,
+                "least_epsilon": str(least),
+            }
             with atomic_file(place / _CONFIG) as partial:
                 handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -90,7 +105,7 @@ class ServiceState:
             if isinstance(error, OSError):
                 raise LedgerError(f"cannot make {place}: {error.strerror}") from None
             raise
-        return cls(place, accounts, opened, Witness(place / _WITNESS)), token
+        return cls(place, accounts, opened, Witness(place / _WITNESS), least), token
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> ServiceState:
@@ -99,12 +114,22 @@ class ServiceState:
         try:
             config = json.loads((place / _CONFIG).read_text(encoding="utf-8"))
             version, ledger = config["version"], config["ledger"]
+            # a home of 0.1 does not say
+            least = parse_epsilon("least_epsilon", config.get("least_epsilon", LEAST_EPSILON))
         except FileNotFoundError:
             raise ParameterError(
                 f"{place} is no home of a curator; make one with 'privet curator init --home "
                 f"{place}'"
             ) from None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            ParameterError,
+        ) as error:
             raise LedgerError(f"cannot read {place / _CONFIG}: {error}") from None
         if version != _VERSION:
             raise LedgerError(
@@ -122,6 +147,7 @@ class ServiceState:
             Accounts(place / _ACCOUNTS),
             _open_ledger(place, ledger),
             Witness(place / _WITNESS),
+            least,
         )
 
 
