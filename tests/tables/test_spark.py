@@ -409,7 +409,7 @@ def test_several_attributes_read_one_column(tmp_path):
         {
             "month": Date(part="month", column="born", missing="?"),
             "age": Date(0, 99, part="age", at="2024-12-31", bins=10, column="born", missing="?"),
-            "born": Date("1950-01-01", "2024-12-31", missing="?"),
+            "day": Date("1950-01-01", "2024-12-31", missing="?", column="born"),
             "smokes": Boolean(column="a b", missing="?"),
         },
         "c",

@@ -89,7 +89,7 @@ def in_microseconds(moments: Moments) -> Moments:
     What they do not hold becomes the first or last moment that they do: NumPy would wrap around.
     """
     unit = np.datetime_data(moments.dtype)[0]
-    if unit in ("ns", "ps", "fs", "as"):
+    if unit in ("us", "ns", "ps", "fs", "as"):
         return moments.astype("datetime64[us]")
     last = np.datetime64(1 << 62, "us").astype(f"datetime64[{unit}]")
     first = np.datetime64(-(1 << 62), "us").astype(f"datetime64[{unit}]")
