@@ -483,7 +483,7 @@ YEAR_2024 = Date("2024-01-01", "2024-12-31")
         (YEAR_2024, pa.array(["2024-12-31T23:00-02:00"]), ["out of range"]),
         (YEAR_2024, pa.array([dt.date(2025, 1, 1), None]), ["out of range", "null"]),
         (YEAR_2024, pa.array([utc(2024, 12, 31, 23), None]), ["null"]),
-        (Date(part="hour"), pa.array(["24", "2024-01-01"]), ["out of range"]),
+        (Date(part="hour"), pa.array(["24", "2024-01-01"]), ["not a date"]),
         (Boolean(), pa.array(["yes", "maybe", None]), ["unlisted", "null"]),
         (Boolean(), pa.array([1, 2]), ["unlisted"]),
         (Boolean(missing="?"), pa.array(["maybe", None]), []),
