@@ -247,7 +247,7 @@ class Split:
             The attribute to split.
         value : str
             The value, by label. An integer is a code, as in 0.1; it is refused where the
-            attribute has integers as values.
+            attribute has integers as values, or is a number or a date.
         code : int, optional
             The value by its code, instead.
 
