@@ -950,27 +950,34 @@ def temporary_blocks(session, statement):
 
 def test_nobody_sees_when_the_noise_is_drawn(place, session, role, dataset):
     """Another session of the role sees what the first one waits for."""
-    seen = set()
+    seen = []
     with place.connect(role) as watching:
         done = threading.Event()
 
+        def look():
+            seen.extend(
+                watching.execute(
+                    "SELECT state, wait_event FROM pg_stat_activity WHERE pid = %s",
+                    (session.info.backend_pid,),
+                )
+            )
+
         def watch():
             while not done.is_set():
-                seen.update(
-                    watching.execute(
-                        "SELECT wait_event FROM pg_stat_activity WHERE pid = %s",
-                        (session.info.backend_pid,),
-                    )
-                )
+                look()
 
         thread = threading.Thread(target=watch)
         thread.start()
-        for _ in range(20):
-            ask(session, dataset, {}, "0.1")
+        for asked in range(400):
+            ask(session, dataset, {}, "0.001")
+            if asked >= 20 and sum(state == "active" for state, _ in seen) >= 20:
+                break
         done.set()
         thread.join()
-    assert ("ClientRead",) in seen
-    assert ("PgSleep",) not in seen
+        look()
+    assert seen[-1] == ("idle", "ClientRead"), "the watcher sees what the session waits for"
+    assert "active" in {state for state, _ in seen}, "it looked while questions were answered"
+    assert "PgSleep" not in {event for _, event in seen}
 
 
 # -- questions -------------------------------------------------------------------------------------
