@@ -161,7 +161,7 @@ def test_a_charge_stands_when_time_is_over_and_the_answer_comes_later(state, mon
         return record(*args)
 
     monkeypatch.setattr(state.ledger, "record", record_later)
-    with serve(state, work=0.1) as client:
+    with serve(state, work=2) as client:
         ada = Analyst(client, state.tokens["ada"])
         answer = ada.post("size", SIZE, "the-key")
         assert answer.status_code == 503
