@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from privet._atomic import atomic_file
+from privet._atomic import write_atomically
 from privet._validate import suggest
 from privet.errors import ParameterError, PrivetError
 
@@ -193,8 +193,7 @@ def write_limits(kind: type[L], home: Path, changes: Sequence[str]) -> L:
         except ValueError:
             raise ParameterError(f"--set {change}: the value must be a number") from None
     limits = _check_limits(kind, changed, "--set ")
-    with atomic_file(home / FILE) as partial:
-        partial.write_text(json.dumps(changed, indent=2) + "\n", encoding="utf-8")
+    write_atomically(home / FILE, (json.dumps(changed, indent=2) + "\n").encode(), private=True)
     return limits
 
 
