@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any, Self, TypeVar
 
 from privet._notebook import count_of, html_box, one_line
-from privet.accounting.cost import Budget, Cost, Unit, compose_sequentially
+from privet.accounting.cost import NOTHING, Budget, Cost, Unit, compose_sequentially
 from privet.accounting.ledger import Entry, Ledger, LedgerReader, account_digest, left
-from privet.accounting.ledger.base import ReadOnlyLedger, amount_in
+from privet.accounting.ledger.base import ReadOnlyLedger, amount_in, check_fit
+from privet.accounting.ledger.reservations import check_charge
 from privet.domain import Schema
 from privet.errors import LedgerError, PrivetError
 from privet.mechanisms.randomness import Bits
@@ -155,6 +156,24 @@ class Accounting:
         <Preview: epsilon 1.5 (rho 0.625), left 1, does not fit>
         """
         return preview_cost(self.left, self.unit, compose_sequentially(plan).promised(self.schema))
+
+    def require_at_least(self, cost: Cost) -> None:
+        """Raise what charging this cost would raise for want of budget; charge nothing.
+
+        For work that must not even be planned where nobody can pay for it.
+        """
+        dataset, analyst, ledger = self.dataset, self._analyst, self._ledger
+        promised = cost.promised(self.schema)
+        ledger.expire()
+        if self._reservation:
+            there = ledger.reservation(analyst, self._reservation)
+            check_charge(there, self._reservation, dataset, analyst, promised, "", None)
+            return
+        for who in (None, analyst):
+            cap = ledger.cap(dataset, who)
+            if cap is not None:
+                amount = amount_in(promised, cap.unit, dataset)
+                check_fit(cap, NOTHING, amount, dataset, who, ledger.committed(dataset, who))
 
     def __repr__(self) -> str:
         return one_line(
