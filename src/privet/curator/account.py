@@ -157,24 +157,6 @@ class Accounting:
         """
         return preview_cost(self.left, self.unit, compose_sequentially(plan).promised(self.schema))
 
-    def require_at_least(self, cost: Cost) -> None:
-        """Raise what charging this cost would raise for want of budget; charge nothing.
-
-        For work that must not even be planned where nobody can pay for it.
-        """
-        dataset, analyst, ledger = self.dataset, self._analyst, self._ledger
-        promised = cost.promised(self.schema)
-        ledger.expire()
-        if self._reservation:
-            there = ledger.reservation(analyst, self._reservation)
-            check_charge(there, self._reservation, dataset, analyst, promised, "", None)
-            return
-        for who in (None, analyst):
-            cap = ledger.cap(dataset, who)
-            if cap is not None:
-                amount = amount_in(promised, cap.unit, dataset)
-                check_fit(cap, NOTHING, amount, dataset, who, ledger.committed(dataset, who))
-
     def __repr__(self) -> str:
         return one_line(
             f"{type(self).__name__} of {self.dataset!r}",
@@ -319,6 +301,25 @@ def charging(account: Account, ledger: Ledger) -> Account:
     other = copy.copy(account)
     other._ledger = ledger
     return other
+
+
+def require_at_least(account: Accounting, cost: Cost) -> None:
+    """Raise what charging this cost would raise for want of budget; charge nothing.
+
+    For work that must not even be planned where nobody can pay for it.
+    """
+    dataset, analyst, ledger = account.dataset, account._analyst, account._ledger
+    promised, reservation = cost.promised(account.schema), account._reservation
+    ledger.expire()
+    if reservation:
+        there = ledger.reservation(analyst, reservation)
+        check_charge(there, reservation, dataset, analyst, promised, "", None)
+        return
+    for who in (None, analyst):
+        cap = ledger.cap(dataset, who)
+        if cap is not None:
+            amount = amount_in(promised, cap.unit, dataset)
+            check_fit(cap, NOTHING, amount, dataset, who, ledger.committed(dataset, who))
 
 
 def preview_cost(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:

@@ -25,7 +25,7 @@ from privet.accounting.ledger.base import KeyedLedger
 from privet.accounting.ledger.journal import cost_to, entry_to
 from privet.accounting.ledger.reservations import Reservation
 from privet.curator import Curator
-from privet.curator.account import charging, ledger_of, preview_cost
+from privet.curator.account import charging, ledger_of, preview_cost, require_at_least
 from privet.curator.recorded import Recorded, answer_and_record, replay_answer
 from privet.errors import (
     AccessError,
@@ -420,7 +420,7 @@ class RequestHandlers:
         if part is None:
             curator = curator.within(requests.rows_of(request.body).reservation)
         if keyed.before is None:  # who has no budget left is refused before any work is planned
-            curator.require_at_least(requests.least_cost_of(request.body))
+            require_at_least(curator, requests.least_cost_of(request.body))
         if request.operation == "divide":
             assert snapshot is not None
             answer = self._divide(snapshot, curator, keyed, request.body, groups)
