@@ -6,17 +6,17 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from experiments.bench.accuracy.contestants import OURS, PEERS, PURE_PEERS
+from experiments.bench.accuracy.contestants import delta_of
 from experiments.bench.accuracy.markdown import show_figure, table_line
 from experiments.bench.accuracy.measures import MEASURES
-from experiments.bench.accuracy.standing import BATTLES
+from experiments.bench.accuracy.standing import BATTLES, yardsticks
 from experiments.bench.accuracy.summary import Duel, Summary
 
 FILE = Path(__file__).with_name("losses.toml")
 #: By data set and measure: a reason for every epsilon, or one by epsilon.
 Reasons = dict[str, dict[str, str | dict[str, str]]]
 HEAD = (
-    *("data", "measure", "learner", "epsilon", "ours", "best peer", "theirs"),
+    *("data", "measure", "learner", "epsilon", "ours", "peer", "its delta", "theirs"),
     *("difference", "reason"),
 )
 
@@ -24,28 +24,30 @@ HEAD = (
 def losses(
     summary: Summary, ours: Sequence[str], epsilons: Sequence[float], reasons: Reasons
 ) -> str:
-    """The section of losses. Pure epsilon is listed against the best pure peer."""
+    """The section of losses."""
     lost = [
         duel
         for learner in ours
         for measure in BATTLES
-        for duel in summary.duels(learner, measure, PEERS if OURS[learner].delta else PURE_PEERS)
+        # a pure peer that is also the best of all is listed once
+        for duel in dict.fromkeys(
+            duel
+            for peers in yardsticks(learner).values()
+            for duel in summary.duels(learner, measure, peers)
+        )
         if duel.outcome < 0 and duel.epsilon in epsilons
     ]
     lines = [
         "## Losses",
         "",
-        (
-            "Every cell that is lost against the best peer: with delta against all peers, pure "
-            "epsilon"
-        ),
-        "against pure peers. Reasons are written by hand after a check, in",
+        "Every cell that is lost against the best peer; for pure epsilon also every cell that is",
+        "lost against the best pure peer. Reasons are written by hand after a check, in",
         "`experiments/bench/accuracy/losses.toml`; a cell without one was not looked into yet.",
         "",
     ]
     if not lost:
         return "\n".join([*lines, "There are none.", ""])
-    lines += [table_line(HEAD), "|---|---|---|" + "---:|" * 5 + "---|"]
+    lines += [table_line(HEAD), "|---|---|---|" + "---:|" * 6 + "---|"]
     lines += [_loss_line(duel, reason_for(duel, reasons)) for duel in lost]
     return "\n".join([*lines, ""])
 
@@ -77,6 +79,7 @@ def _loss_line(duel: Duel, reason: str) -> str:
     return table_line(
         [
             *(duel.data, duel.measure.title, duel.learner, f"{duel.epsilon:g}"),
-            *(show_figure(duel.ours), duel.peer, show_figure(duel.theirs), difference, reason),
+            *(show_figure(duel.ours), duel.peer, f"{delta_of(duel.peer):g}"),
+            *(show_figure(duel.theirs), difference, reason),
         ]
     )

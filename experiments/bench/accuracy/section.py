@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -26,56 +26,78 @@ def section(
 ) -> str:
     """The section of a data set: two tables and a picture."""
     name = problem.data.name
+    best = summary.best()
+    first, second = (ACCURACY, AUROC, LOG_LOSS), (BALANCED, CALIBRATION)
     return "\n".join(
         [
             f"## {name}",
             "",
             "development" if name in DEVELOPMENT else "held out",
             "",
-            *_table(summary, problem, ours, epsilons, (ACCURACY, AUROC, LOG_LOSS)),
-            *_table(summary, problem, ours, epsilons, (BALANCED, CALIBRATION)),
+            " / ".join(measure.title for measure in first),
+            "",
+            *table_head(["learner", "delta"], epsilons, ["seconds per fit", "binning"]),
+            *(
+                table_line([*line, *_cost(best, name, line[0], epsilons)])
+                for line in _lines(best, problem, ours, epsilons, first)
+            ),
+            *_spreads(summary, name, ours, epsilons),
+            "",
+            " / ".join(measure.title for measure in second),
+            "",
+            *table_head(["learner", "delta"], epsilons),
+            *map(table_line, _lines(best, problem, ours, epsilons, second)),
+            "",
             f"![{name}: accuracy, AUROC and log loss over epsilon](accuracy/{name}.svg)",
             "",
         ]
     )
 
 
-def _table(
-    summary: Summary,
+def _lines(
+    best: pd.DataFrame,
     problem: Problem,
     ours: Sequence[str],
     epsilons: Sequence[float],
     measures: Sequence[Measure],
-) -> list[str]:
-    """Everyone's figures, of the view with the best mean accuracy."""
-    name, best = problem.data.name, summary.best()
-    lines = [" / ".join(measure.title for measure in measures), ""]
-    lines += table_head(["learner", "delta"], epsilons, ["seconds per fit", "binning"])
-    for learner in [*ours, *PEERS]:
+) -> Iterator[list[str]]:
+    """Name, delta and figures of everyone, of the view with the best mean accuracy."""
+    name = problem.data.name
+    for learner in (*ours, *PEERS):
         if not problem.view_names(learner):
-            lines.append(table_line([learner, "", *("not available" for _ in epsilons), "", ""]))
-            continue
-        cells = [(name, learner, epsilon) for epsilon in epsilons]
-        if rows := [best.loc[cell] for cell in cells if cell in best.index]:
-            shown = [_figures(best.loc[c], measures) if c in best.index else "" for c in cells]
-            views = list(dict.fromkeys(str(row["view"]) for row in rows))
-            seconds = sum(row["seconds"] for row in rows) / len(rows)
-            delta = f"{delta_of(learner):g}"
-            lines.append(table_line([learner, delta, *shown, f"{seconds:.2f}", ", ".join(views)]))
-    for learner in ours if ACCURACY in measures else ():
-        runs = summary.means[(summary.means.data == name) & (summary.means.learner == learner)]
-        spread = [float(runs.spread[runs.epsilon == epsilon].min()) for epsilon in epsilons]
-        if not all(map(math.isnan, spread)):
-            shown = [*map(show_figure, spread)]
-            lines.append(table_line([f"{learner}, spread of accuracy", "", *shown, "", ""]))
+            yield [learner, "", *("not available" for _ in epsilons)]
+        elif any((name, learner, epsilon) in best.index for epsilon in epsilons):
+            figures = [_figures(best, (name, learner, epsilon), measures) for epsilon in epsilons]
+            yield [learner, f"{delta_of(learner):g}", *figures]
     for learner in NOT_PRIVATE:
         if (name, learner, math.inf) in best.index:
-            row = best.loc[(name, learner, math.inf)]
-            shown = [_figures(row, measures) for _ in epsilons]
-            seconds = f"{row['seconds']:.2f}"
-            lines.append(table_line([f"{learner}, not private", "", *shown, seconds, ""]))
-    return [*lines, ""]
+            figures = [_figures(best, (name, learner, math.inf), measures)] * len(epsilons)
+            yield [f"{learner}, not private", "", *figures]
 
 
-def _figures(row: pd.Series, measures: Sequence[Measure]) -> str:
-    return " / ".join(show_figure(row[measure.name]) for measure in measures)
+def _figures(best: pd.DataFrame, cell: tuple[str, str, float], measures: Sequence[Measure]) -> str:
+    if cell not in best.index:
+        return ""
+    return " / ".join(show_figure(best.loc[cell, measure.name]) for measure in measures)
+
+
+def _cost(best: pd.DataFrame, data: str, learner: str, epsilons: Sequence[float]) -> list[str]:
+    """The seconds of a fit, and which views were the best."""
+    learner = learner.removesuffix(", not private")
+    cells = [(data, learner, epsilon) for epsilon in (*epsilons, math.inf)]
+    rows = [best.loc[cell] for cell in cells if cell in best.index]
+    if not rows:
+        return ["", ""]
+    seconds = sum(row["seconds"] for row in rows) / len(rows)
+    return [f"{seconds:.2f}", ", ".join(dict.fromkeys(str(row["view"]) for row in rows))]
+
+
+def _spreads(
+    summary: Summary, data: str, ours: Sequence[str], epsilons: Sequence[float]
+) -> Iterator[str]:
+    table = summary.means
+    for learner in ours:
+        runs = table[(table.data == data) & (table.learner == learner)].set_index("epsilon")
+        if len(runs):
+            spreads = [show_figure(runs.spread.get(epsilon, math.nan)) for epsilon in epsilons]
+            yield table_line([f"{learner}, spread of accuracy", "", *spreads, "", ""])

@@ -56,7 +56,7 @@ def standing(summary: Summary, learner: str, epsilons: Sequence[float]) -> str:
                 "each cell."
             ),
             "",
-            *table_head(["", "sets", "all"], epsilons),
+            *table_head(["", "sets", "all", "not lost"], epsilons),
             *_battle_lines(summary, learner, measure, groups, epsilons),
             "",
         ]
@@ -65,14 +65,12 @@ def standing(summary: Summary, learner: str, epsilons: Sequence[float]) -> str:
     return "\n".join(lines)
 
 
-def opponents(learner: str) -> dict[str, Sequence[str]]:
-    """Whom one of ours is compared with, by title. Pure epsilon is compared with pure epsilon
-    first; a peer with delta is a stricter yardstick for it.
+def yardsticks(learner: str) -> dict[str, Sequence[str]]:
+    """The peers that one of ours is measured by, the best of them in each cell. For pure epsilon,
+    pure peers are the fair ones, and all of them the strict ones.
     """
     best: dict[str, Sequence[str]] = {"best peer": PEERS}
-    if not OURS[learner].delta:
-        best["best pure peer"] = PURE_PEERS
-    return best | {TITLES[peer]: [peer] for peer in PEERS}
+    return best if OURS[learner].delta else best | {"best pure peer": PURE_PEERS}
 
 
 def _lost_at_most(measure: Measure) -> str:
@@ -87,7 +85,8 @@ def _battle_lines(
     groups: dict[str, list[str]],
     epsilons: Sequence[float],
 ) -> Iterator[str]:
-    for title, peers in opponents(learner).items():
+    each_peer = {TITLES[peer]: [peer] for peer in PEERS}
+    for title, peers in (yardsticks(learner) | each_peer).items():
         duels = list(summary.duels(learner, measure, peers))
         for group, names in groups.items():
             chosen = [duel for duel in duels if duel.data in names and duel.epsilon in epsilons]
@@ -96,7 +95,11 @@ def _battle_lines(
             by_epsilon = [
                 _score([duel for duel in chosen if duel.epsilon == epsilon]) for epsilon in epsilons
             ]
-            yield table_line([f"{measure.title}, {title}", group, _score(chosen), *by_epsilon])
+            won, tied, _ = tally(chosen)
+            not_lost = show_share((won + tied) / len(chosen))
+            yield table_line(
+                [f"{measure.title}, {title}", group, _score(chosen), not_lost, *by_epsilon]
+            )
 
 
 def _ways(

@@ -40,13 +40,14 @@ def predict(
         for attribute in random.permutation(n_attributes):
             cells, n_cells = cut_at_random(view, attribute, random)
             chances = 1 / (1 + np.exp(-scores[train]))
-            gradients = np.bincount(cells[train], truth - chances, n_cells)
-            curvatures = np.bincount(cells[train], chances * (1 - chances), n_cells)
-            gradients += noise * random.normal(size=n_cells)
-            curvatures += noise * random.normal(size=n_cells)
+            gradients, curvatures = (
+                np.bincount(cells[train], summed, n_cells) + noise * random.normal(size=n_cells)
+                for summed in (truth - chances, chances * (1 - chances))
+            )
             steps = gradients / (np.maximum(curvatures, 0) + noise + 1)
             scores += LEARNING_RATE * np.clip(steps, -LARGEST_STEP, LARGEST_STEP)[cells]
-    return 1 / (1 + np.exp(-scores[test]))
+    likely: Floats = 1 / (1 + np.exp(-scores[test]))
+    return likely
 
 
 def cycles_for(n_rows: int, n_attributes: int, mu: float) -> int:
