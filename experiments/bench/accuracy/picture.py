@@ -54,6 +54,9 @@ def draw(summary: Summary, data: str, learners: list[str]) -> Figure:
                 zorder=0,
                 label=learner,
             )
+        if measure is LOG_LOSS:  # far above the floor, differences do not matter
+            highest = 1.5 * summary.value(data, FLOOR, measure=measure)
+            axes.set_ylim(top=min(axes.get_ylim()[1], highest))
         epsilons = sorted(epsilon for epsilon in set(best.epsilon) if epsilon < math.inf)
         axes.set_xscale("log")
         axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
@@ -63,5 +66,5 @@ def draw(summary: Summary, data: str, learners: list[str]) -> Figure:
         axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
         axes.set_axisbelow(True)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=9, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure
