@@ -572,6 +572,8 @@ class Cells:
             array = np.array(getattr(self, name), dtype=kind, copy=True)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        n_cells = check_integer("n_cells", self.n_cells, 0, error=QuestionError)
+        object.__setattr__(self, "n_cells", n_cells)
         self._prove()
 
     def _prove(self) -> None:

@@ -20,22 +20,11 @@ from privet.domain.tree import Tree
 from privet.errors import ParameterError, QuestionError
 from privet.model import Model
 from privet.queries.base import Load
+from privet.queries.plain import is_same_domain
 
 # a question has 2**27 entries at most, so sums of distances fit into 64 bits
 MAX_EXPECTED = 1 << 35
 MAX_HANDICAP = 1 << 62
-
-
-def is_same_domain(theirs: Schema, ours: Schema) -> bool:
-    """Return whether a plain schema has our domain.
-
-    Sizes are compared by themselves: compiled loops step by them.
-    """
-    return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (
-        ours.sizes,
-        ours.n_classes,
-        ours.fingerprint,
-    )
 
 
 def check_question(

@@ -18,7 +18,7 @@ from privet.domain.tree import Tree
 from privet.errors import ParameterError, QuestionError
 from privet.queries.answers import Answer, Drawn
 from privet.queries.base import Load, Query, expect, register
-from privet.queries.checks import find_depth, is_same_domain
+from privet.queries.checks import find_depth
 from privet.queries.json_parts import (
     NUMBER,
     SPLITS,
@@ -29,6 +29,7 @@ from privet.queries.json_parts import (
     trees_from,
     trees_to,
 )
+from privet.queries.plain import is_same_domain
 from privet.queries.release_kinds import Draws
 from privet.queries.shapes import Field, Fields, Real
 from privet.tables.base import CountSource

@@ -25,7 +25,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from privet._types import Ints
-from privet.accounting.cost import Cost, Number, Unit, is_infinite, parse_epsilon, parse_exact
+from privet.accounting.cost import (
+    Cost,
+    Number,
+    Unit,
+    copy_amount,
+    is_infinite,
+    parse_epsilon,
+    parse_exact,
+)
 from privet.domain.space import TreeSpace
 from privet.errors import ParameterError, PrivacyError
 from privet.mechanisms.gaussian import add_gaussian
@@ -55,6 +63,7 @@ class Price:
         """Return the price that a person gives; infinity is refused unless the table is public."""
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
+        epsilon, rho = copy_amount(epsilon), copy_amount(rho)
         if rho is not None:
             return cls(parse_exact("rho", rho), "rho")
         assert epsilon is not None

@@ -15,9 +15,10 @@ from privet.domain.cells import Cell, Cells
 from privet.domain.questions import MAX_SCORE, Partition, Question, RowScore
 from privet.errors import ParameterError, QuestionError
 from privet.queries.base import Load, Measurement, register
-from privet.queries.checks import check_cells, is_same_domain, load_of
+from privet.queries.checks import check_cells, load_of
 from privet.queries.frames import Axes, cells_axis
 from privet.queries.json_parts import CELLS, NAME, cells_from, cells_to, score_from, score_to
+from privet.queries.plain import is_same_domain
 from privet.queries.release_kinds import Measures
 from privet.queries.shapes import Either, Field, Integer, Items
 from privet.queries.words import first_of, spell_cells
