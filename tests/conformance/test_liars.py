@@ -15,10 +15,13 @@ import pytest
 
 from privet.accounting.cost import Budget
 from privet.accounting.ledger import MemoryLedger
+from privet.domain import Boolean, Categorical, Date, Numeric, Schema
+from privet.domain.attributes import TYPES
 from privet.domain.cells import Cells
 from privet.errors import ParameterError, PrivetError, QuestionError
-from privet.queries import Count, FindQuantile, RowScore, Sums
-from tests.conformance.asked import ASKED, EXAMPLES, SCHEMA, Watched, seeded
+from privet.queries import ChoosePartition, Count, FindQuantile, RowScore, Sums, check_query
+from privet.queries.plain import copy_query
+from tests.conformance.asked import ASKED, CLASSES, EXAMPLES, SCHEMA, Watched, seeded
 from tests.conformance.check_query import OwnCurator
 from tests.conformance.liars import (
     Impostor,
@@ -26,12 +29,16 @@ from tests.conformance.liars import (
     LyingFloat,
     LyingFraction,
     LyingInteger,
+    LyingList,
     LyingNumPyFloat,
     LyingText,
+    lie_about,
     list_arrays,
     list_liars,
     open_arrays,
     poison_caches,
+    replace_at,
+    walk,
 )
 
 EPSILON = Fraction(1, 3)
@@ -146,6 +153,18 @@ def test_a_tampered_score_has_the_noise_of_its_size():
     assert document["spread"] == "1000"
 
 
+def test_arrays_are_copied_before_they_are_checked():
+    expected = [np.zeros((1, 3), dtype=np.int64)]
+    mine = check_query(ChoosePartition([{}], expected), SCHEMA)
+    assert not np.shares_memory(mine.expected[0], expected[0])
+    cells = Cells.everything(SCHEMA)
+    mine = copy_query(Count(cells), SCHEMA)
+    assert mine.question is not cells
+    assert not np.shares_memory(mine.question.cell, cells.cell)
+    table = np.zeros(3, dtype=np.int64)
+    assert not np.shares_memory(copy_query(Count(table), SCHEMA).question, table)
+
+
 def test_cells_that_overlap_after_all_are_refused():
     cells = Cells.of(SCHEMA, [{"colour": "red"}, {"colour": "blue"}])
     cells.branch.setflags(write=True)
@@ -176,6 +195,10 @@ AMOUNTS = [
 ]
 
 
+AMOUNT_NAMES = [f"{type(amount).__name__}{n}" for n, amount in enumerate(AMOUNTS)]
+AMOUNT_NAMES += ["forged fraction"]
+
+
 def forged_fraction():
     forged = Fraction(1, 3)
     forged._numerator = LyingInteger(1)
@@ -183,7 +206,7 @@ def forged_fraction():
 
 
 @pytest.mark.parametrize("key", ["", "once"])
-@pytest.mark.parametrize("amount", [*AMOUNTS, forged_fraction()], ids=lambda a: type(a).__name__)
+@pytest.mark.parametrize("amount", [*AMOUNTS, forged_fraction()], ids=AMOUNT_NAMES)
 def test_the_noise_is_that_of_the_charge(amount, key):
     for price in ({"epsilon": amount}, {"epsilon": None, "rho": amount}):
         outcome = ask(Count([{}]), key=key, **price)
@@ -245,3 +268,60 @@ def test_what_cannot_be_read_is_refused():
     endless.append(endless)
     with pytest.raises(ParameterError):
         raise ask(Count(endless))
+
+
+# -- what an owner declares ------------------------------------------------------------------------
+
+DECLARED = {
+    "colour": Categorical(["red", 3, 2.5, True], other="other", missing="none", on_unknown="drop"),
+    "age": Numeric(0, 80, bins=4, spacing="log", missing="none", on_unknown="clip", column="a"),
+    "cut": Numeric(edges=[0.0, 1.5, 4.0]),
+    "day": Date(0, 99, part="age", at="2024-12-31", bins=5, missing="none", column="born"),
+    "smokes": Boolean(missing="none", on_unknown="drop", column="s"),
+}
+
+
+def test_all_types_of_columns_are_lied_about():
+    assert {type(attribute) for attribute in DECLARED.values()} == set(TYPES.values())
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_schema_holds_plain_values(name):
+    """Whatever an attribute or a schema was made of, its file says what it held."""
+    honest = DECLARED[name]
+    facts = {key: fact for key, fact in honest.to_json().items() if key != "type"}
+    for path, value in walk(facts, ()):
+        for what, twin in lie_about(value) if path else ():
+            try:
+                attribute = type(honest)(**replace_at(facts, path, twin))
+                schema = Schema({LyingText(name): attribute}, LyingText("ill"), CLASSES)
+            except PrivetError:
+                continue
+            told = schema.to_json()
+            assert told["attributes"] == {name: honest.to_json()}, f"{what} at {path}"
+            kinds = {type(value) for _, value in walk(told, ())}
+            assert kinds <= {dict, list, str, int, float, bool}, f"{what} at {path}"
+
+
+FACTS = {
+    "n_rows": LyingInteger(40),
+    "person": LyingText("who"),
+    "rows_per_person": LyingInteger(3),
+    "neighbours": LyingText("replace"),
+    "from_data": np.True_,
+}
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_schema_declares_plain_facts(fact):
+    schema = Schema(DECLARED, "ill", LyingList(CLASSES), **{fact: FACTS[fact]})
+    assert type(getattr(schema, fact)) in (int, str, bool)
+    assert Schema.from_json(schema.to_json()) == schema
+    assert schema.classes == tuple(CLASSES)
+
+
+def test_an_attribute_that_was_changed_is_made_anew():
+    attribute = Numeric(0, 80, bins=4)
+    assert attribute.labels
+    vars(attribute)["labels"] = ("one", "two")
+    assert len(Schema({"age": attribute}, "ill", CLASSES).attributes["age"].labels) == 4

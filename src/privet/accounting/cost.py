@@ -119,7 +119,6 @@ def is_infinite(epsilon: object) -> bool:
 
 def parse_epsilon(name: str, value: Number) -> Fraction:
     """Return an exact epsilon, as :func:`parse_exact` does; infinity has a message of its own."""
-    value = copy_amount(value)
     if is_infinite(value):
         raise PrivacyError(
             f"{name} = inf means no noise; it is refused unless the owner declares the table public"

@@ -29,7 +29,6 @@ from privet.accounting.cost import (
     Cost,
     Number,
     Unit,
-    copy_amount,
     is_infinite,
     parse_epsilon,
     parse_exact,
@@ -63,7 +62,6 @@ class Price:
         """Return the price that a person gives; infinity is refused unless the table is public."""
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
-        epsilon, rho = copy_amount(epsilon), copy_amount(rho)
         if rho is not None:
             return cls(parse_exact("rho", rho), "rho")
         assert epsilon is not None
