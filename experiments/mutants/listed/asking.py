@@ -151,7 +151,7 @@ MUTANTS = (
     Mutant(
         "any class is taken for a query",
         "check_query",
-        'queries().get(getattr(query, "name", "")) is not type(query)',
+        "type(query) not in queries().values()",
         "not isinstance(query, Query)",
         "a class that an analyst wrote looks at rows when it is asked",
         (f"{_QUERY}[count-all rows-refuses without touching rows]",),

@@ -132,7 +132,7 @@ def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
     """Return the distinct plain values of any objects, each looked at by itself."""
     import pandas as pd
 
-    # the very texts: pandas would run what a subclass has for __hash__ and __eq__
+    # by type() alone: to infer a type, pandas asks objects for their class, which may raise
     if all(map(operator.is_, map(type, entries), repeat(str))):
         positions, uniques = pd.factorize(entries)
         return positions, [plain_value_of(entry) for entry in uniques.tolist()]
