@@ -6,7 +6,7 @@ These copies read what a value holds, past whatever its class overrides.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ def copy_ratio(value: Any) -> Fraction:
     return Fraction(copy_scalar(value.numerator), copy_scalar(value.denominator))
 
 
-_PLAIN = (str, int, float, bool, Decimal, type(None))
+_PLAIN = frozenset((str, int, float, bool, Decimal, type(None)))
 _COPIES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
     (str, str.__str__),
     (int, int.__index__),
@@ -42,6 +42,18 @@ def copy_scalar(value: Any) -> Any:
     return value
 
 
+def copy_scalars(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return several values as :func:`copy_scalar` does; quickly, where all are plain."""
+    listed = tuple(values)
+    return listed if are_plain(listed) else tuple(map(copy_scalar, listed))
+
+
 def is_plain_scalar(value: Any) -> bool:
     """Return whether :func:`copy_scalar` can have made this."""
-    return type(value) in (*_PLAIN, Fraction)
+    kind = type(value)
+    return kind in _PLAIN or kind is Fraction
+
+
+def are_plain(values: Iterable[Any]) -> bool:
+    """Return whether all values are plain, and can be kept as they are."""
+    return _PLAIN.issuperset(map(type, values))

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privet.accounting.cost import Budget
+from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import MemoryLedger
 from privet.domain import Boolean, Categorical, Date, Numeric, Schema
 from privet.domain.attributes import TYPES
@@ -219,6 +219,12 @@ def test_the_noise_is_that_of_the_charge(amount, key):
             assert Fraction(document["spread"]) == 1 / cost.epsilon
         for number in (cost.epsilon or cost.rho, cost.rho):
             assert type(number.numerator) is type(number.denominator) is int
+
+
+def test_an_amount_is_what_it_holds():
+    held = [Cost.pure(amount).epsilon for amount in (LyingDecimal("0.25"), LyingFloat(0.25))]
+    assert held == [Fraction(1, 4), Fraction(1, 4)]
+    assert Cost.pure(LyingText("1/3")).epsilon == Fraction(1, 3)
 
 
 @pytest.mark.parametrize("amount", AMOUNTS, ids=lambda amount: type(amount).__name__)

@@ -127,7 +127,7 @@ MUTANTS = (
     Mutant(
         "a question may be of a kind of its own",
         "_Copies._make",
-        "kind in PARTS",
+        "kind in _PARTS",
         "issubclass(kind, PARTS)",
         "a split that an analyst wrote answers otherwise each time that it is asked",
         (f"{_QUERY}[choose-gini-refuses without touching rows]",),

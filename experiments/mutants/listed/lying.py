@@ -59,8 +59,8 @@ MUTANTS = (
         "parse_exact",
         "value = copy_amount(value)",
         "",
-        "a price that only looks like one raises an error that nobody handles",
-        (f"{_LIARS}test_the_noise_is_that_of_the_charge[Impostor7-]",),
+        "seven are charged for a decimal that holds a quarter",
+        (f"{_LIARS}test_an_amount_is_what_it_holds",),
     ),
     Mutant(
         "the number of cells is not checked",

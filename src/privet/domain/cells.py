@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._notebook import count_of, html_box, one_line
-from privet._plain import copy_scalar
+from privet._plain import copy_scalar, copy_scalars
 from privet._validate import check_integer
 from privet.domain.labels import (
     attribute_named,
@@ -172,8 +172,8 @@ class Split:
 
     def __post_init__(self) -> None:
         # plain copies: what lies when it is asked again could count a row several times
-        branch = tuple(map(copy_scalar, self.branch))
-        whole = all(type(child) is int for child in branch)
+        branch = copy_scalars(self.branch)
+        whole = set(map(type, branch)) == {int}
         object.__setattr__(self, "attribute", copy_scalar(self.attribute))
         object.__setattr__(self, "branch", branch if whole else ())
         children = set(self.branch)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from privet._plain import copy_scalar, is_plain_scalar
+from privet._plain import are_plain, copy_scalar, is_plain_scalar
 from privet.accounting.cost import Cost
 from privet.accounting.statement import Charge, PrivacyStatement
 from privet.domain import Schema
@@ -46,6 +46,8 @@ PARTS = (
     Tree,
     TreeSpace,
 )
+
+_PARTS = frozenset(PARTS)
 
 Thing = TypeVar("Thing")
 
@@ -87,22 +89,28 @@ class _Copies:
 
     def copy(self, name: str, thing: Any) -> Any:
         """Return a plain copy of what is in the field of this name; raise for what has none."""
-        scalar = copy_scalar(thing)
-        if is_plain_scalar(scalar):
-            return scalar
-        if id(thing) not in self._made:
-            self._made[id(thing)] = thing, self._make(name, thing)
-        return self._made[id(thing)][1]
+        made = self._made.get(id(thing))
+        if made is not None:
+            return made[1]
+        if type(thing) not in _PARTS:  # of which there may be many
+            scalar = copy_scalar(thing)
+            if is_plain_scalar(scalar):
+                return scalar
+        copy = self._make(name, thing)
+        self._made[id(thing)] = thing, copy
+        return copy
 
     def _make(self, name: str, thing: Any) -> Any:
         # by type() and not isinstance(), which believes what an object says about its class
         kind = type(thing)
+        if kind in _PARTS:
+            return self.build(thing)
+        if kind in (tuple, list) and are_plain(thing):
+            return tuple(thing)
         if thing.__class__ is not kind or issubclass(kind, bytes | bytearray | memoryview):
             raise _refusal(name, kind)
         if issubclass(kind, Schema):
             return self._find_schema(thing)
-        if kind in PARTS:
-            return self.build(thing)
         if issubclass(kind, PARTS):
             raise _refusal(name, kind)
         if kind is Codes:
@@ -118,8 +126,8 @@ class _Copies:
     def build(self, part: Any) -> Any:
         """Return a part of copies of its fields, which proves them anew."""
         held = vars(part)
-        names = [field.name for field in fields(part) if field.init]
-        return type(part)(**{name: self.copy(name, held[name]) for name in names})
+        names = _FIELDS.get(type(part)) or _list_fields(type(part))
+        return type(part)(*[self.copy(name, held[name]) for name in names])
 
     def _copy_all(self, name: str, things: Iterable[Any]) -> Iterator[Any]:
         return (self.copy(name, thing) for thing in things)
@@ -136,6 +144,14 @@ class _Copies:
         if array.dtype.kind != "O":
             raise _refusal(name, type(thing))
         return self.copy(name, array.tolist())
+
+
+def _list_fields(kind: type[Any]) -> list[str]:
+    return [field.name for field in fields(kind) if field.init]
+
+
+#: The fields of each part; looking them up anew takes longer than to copy a small part.
+_FIELDS = {part: _list_fields(part) for part in PARTS}
 
 
 def _refusal(name: str, kind: type) -> ParameterError:
