@@ -24,7 +24,7 @@ MUTANTS = (
         "_Copies._make",
         "return self.build(thing)",
         "return thing",
-        "a tree that was changed into a circle is walked without end, after the charge",
+        "a score that was changed into a thousand has the noise of a one",
         (
             f"{_LIARS}test_what_an_object_remembers_is_not_looked_at[confusion-one tree]",
             f"{_LIARS}test_a_tampered_score_has_the_noise_of_its_size",
