@@ -31,8 +31,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
+from privet._plain import copy_scalar
 from privet.errors import ParameterError, PrivetError
 
 _LONGEST = 80  # characters of a value that a message shows
@@ -118,9 +117,9 @@ class IntegerIn(ParameterCheck):
         return [f"an integer from {self._least} to {self._most}"]
 
     def _read(self, value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        plain = copy_scalar(value)
+        if type(plain) is not int:
             return _REFUSED
-        plain = int(value)
         fits = plain >= self._least and (self._most is None or plain <= self._most)
         return plain if fits else _REFUSED
 
@@ -168,10 +167,10 @@ class RealIn(ParameterCheck):
         return [f"a number {' and '.join(words)}" if words else "a finite number"]
 
     def _read(self, value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not issubclass(type(value), int | float):
             return _REFUSED
         try:
-            plain = float(value)
+            plain = float(copy_scalar(value))
         except OverflowError:
             return _REFUSED
         fits = (
@@ -213,7 +212,8 @@ class Boolean(ParameterCheck):
         return ["True", "False"]
 
     def _read(self, value: Any) -> Any:
-        return bool(value) if isinstance(value, bool | np.bool_) else _REFUSED
+        plain = copy_scalar(value)
+        return plain if type(plain) is bool else _REFUSED
 
 
 def check_parameters(
@@ -293,8 +293,8 @@ def list_words(words: list[str]) -> str:
 
 def show(value: object) -> str:
     """Return a short form of a value for a message, or its type where it may be a table."""
-    if value is None or isinstance(value, str | int | float | np.integer | np.floating | np.bool_):
-        plain = value.item() if isinstance(value, np.generic) else value
+    plain = copy_scalar(value)
+    if plain is None or type(plain) in (str, int, float, bool):
         try:
             shown = repr(plain)
         except ValueError:  # an integer of more digits than Python writes
@@ -306,6 +306,5 @@ def show(value: object) -> str:
 
 def _find_name(value: object, names: tuple[str, ...]) -> str | None:
     """Return the declared name that a text is equal to, if any."""
-    if not isinstance(value, str):
-        return None
-    return next((name for name in names if str.__eq__(value, name)), None)
+    text = copy_scalar(value)
+    return next((name for name in names if name == text), None) if type(text) is str else None

@@ -64,7 +64,7 @@ def test_the_good_example_routes() -> None:
         ({"cell": [-1, 2, -1, 1, -1]}, "cell that does not exist"),
         ({"cell": [-1, -2, -1, 1, -1]}, "cell that does not exist"),
         ({"n_cells": 1}, "cell that does not exist"),
-        ({"n_cells": -1}, "cell that does not exist"),
+        ({"n_cells": -1}, "n_cells must be an integer of at least 0"),
         pytest.param(
             {"offset": [2**63 - 1, 0, 2, 0, 0]},
             "no branch for some value",

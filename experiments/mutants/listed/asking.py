@@ -126,13 +126,11 @@ MUTANTS = (
     ),
     Mutant(
         "a question may be of a kind of its own",
-        "check_model",
-        "plain = type(model) is Model and _is_plain_statement(model.privacy)",
-        "plain = True",
-        "a model that an analyst wrote looks at rows when it is evaluated",
-        (
-            "curator/test_curator.py::TestModelsAndParts::test_models_that_could_look_at_rows_are_refused_before_a_charge",
-        ),
+        "_Copies._make",
+        "kind in _PARTS",
+        "issubclass(kind, PARTS)",
+        "a split that an analyst wrote answers otherwise each time that it is asked",
+        (f"{_QUERY}[choose-gini-refuses without touching rows]",),
     ),
     Mutant(
         "a recorded answer is given for any request",
@@ -153,7 +151,7 @@ MUTANTS = (
     Mutant(
         "any class is taken for a query",
         "check_query",
-        'queries().get(getattr(query, "name", "")) is not type(query)',
+        "type(query) not in queries().values()",
         "not isinstance(query, Query)",
         "a class that an analyst wrote looks at rows when it is asked",
         (f"{_QUERY}[count-all rows-refuses without touching rows]",),

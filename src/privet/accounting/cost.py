@@ -17,13 +17,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Rational, Real
 from typing import Any, Literal
 
 from privet._notebook import html_box, one_line
+from privet._plain import copy_ratio, copy_scalar, is_plain_scalar
 from privet.accounting.conversion import epsilon_for as epsilon_for
 from privet.accounting.conversion import rho_for as rho_for
 from privet.domain import Schema
@@ -48,6 +50,7 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
     zero
         Whether zero is allowed.
     """
+    value = copy_amount(value)
     try:
         if isinstance(value, str) and (not value.isascii() or "_" in value):
             raise ValueError  # digits of other scripts would be read, and tell people little
@@ -64,14 +67,10 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
             if abs(size) > 60 or (len(str(value)) > 60 and not fraction):
                 raise ValueError  # "1e999999999" would be computed in full
             number = Fraction(value)
-        elif isinstance(value, bool) or not isinstance(
-            value, int | float | Fraction | Integral | Real
-        ):
+        elif isinstance(value, bool) or not isinstance(value, int | float | Fraction):
             raise ValueError
-        elif isinstance(value, Rational):  # integers of NumPy too
-            number = Fraction(int(value.numerator), int(value.denominator))
         else:
-            number = Fraction(repr(float(value)))
+            number = Fraction(repr(value) if isinstance(value, float) else value)
     except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
         number = Fraction(-1)
     if max(abs(number.numerator), number.denominator).bit_length() > 400:
@@ -80,6 +79,23 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
         bound = "zero or more" if zero else "above zero"
         raise ParameterError(f"{name} must be a finite number {bound}, got {value!r}")
     return number
+
+
+def copy_amount(value: Any) -> Any:
+    """Return an amount as a plain text or number, which is the same at each look.
+
+    What is no amount comes back as what it is called.
+    """
+    kind = type(value)
+    with suppress(Exception):  # whatever an object raises that is no number after all
+        plain = copy_scalar(value)
+        if is_plain_scalar(plain):
+            return plain
+        if issubclass(kind, Rational):
+            return copy_ratio(value)
+        if issubclass(kind, Real):
+            return float(value)
+    return f"a {kind.__name__}"
 
 
 _WRITTEN = re.compile(r"([0-9]{1,1000})(?:/([0-9]{1,1000}))?")
@@ -99,6 +115,7 @@ def parse_fraction(text: object) -> Fraction:
 
 def is_infinite(epsilon: object) -> bool:
     """Return whether this epsilon means "no noise"."""
+    epsilon = copy_scalar(epsilon)
     return isinstance(epsilon, float | Decimal) and epsilon == math.inf
 
 

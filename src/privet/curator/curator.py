@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NoReturn, TypeVar
 
 from privet._validate import check_integer
-from privet.accounting.cost import NOTHING, Budget, Cost, Number, parse_epsilon
+from privet.accounting.cost import NOTHING, Budget, Cost, Number, copy_amount, parse_epsilon
 from privet.accounting.ledger import Entry, Ledger, MemoryLedger
 from privet.accounting.ledger.base import KeyedLedger
 from privet.curator.account import Accounting, charging
@@ -210,7 +210,9 @@ class Curator(Accounting, AnyCurator):
         asked = check_query(query, self.schema)
         if not asked.for_analysts:  # before a charge whose answer could never be given again
             raise ParameterError(f"{asked.name} is asked once, and never written down")
-        # A key pays for one query to one curator: about one table, under one schema, at one price.
+        # A key pays for one query to one curator: about one table, under one schema, at one price,
+        # and the price of the digest is the price of the answer.
+        epsilon, rho = copy_amount(epsilon), copy_amount(rho)
         digest = digest_of((self.identity, facts_of(asked, epsilon, rho)))
         keyed = KeyedLedger(self._ledger, self._analyst, key, digest)
         fresh: list[A] = []

@@ -20,6 +20,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -150,7 +151,7 @@ def _feed(update: Callable[[bytes], None], thing: Any) -> None:
     if isinstance(thing, np.ndarray):
         update(f"{thing.dtype.str}{thing.shape}:".encode())
         update(np.ascontiguousarray(thing).tobytes())
-    elif thing is None or isinstance(thing, str | int | float | complex):
+    elif thing is None or isinstance(thing, str | int | float | Decimal):
         update(f"{thing!r},".encode())
     elif isinstance(thing, list | tuple):
         update(f"{len(thing)}[".encode())

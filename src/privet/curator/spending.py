@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from privet.accounting.conversion import rho_for
-from privet.accounting.cost import Cost, Number, Unit, is_infinite, parse_exact
+from privet.accounting.cost import Cost, Number, Unit, copy_amount, is_infinite, parse_exact
 from privet.accounting.statement import Charge, PrivacyStatement
 from privet.curator.base import AnyCurator
 from privet.domain import Schema
@@ -78,6 +78,7 @@ class Spending:
         cls, curator: AnyCurator, epsilon: Number, what: str, *, delta: Number = 0
     ) -> Iterator[Spending]:
         """Reserve a cost in the ledger of a curator that charges queries."""
+        epsilon, delta = copy_amount(epsilon), copy_amount(delta)
         cost = cost_of(epsilon, delta)
         unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
         if unit == "rho" and curator.unit != "rho":

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._notebook import count_of, html_box, one_line
+from privet._plain import copy_scalar, copy_scalars
 from privet._validate import check_integer
 from privet.domain.labels import (
     attribute_named,
@@ -171,13 +172,11 @@ class Split:
 
     def __post_init__(self) -> None:
         # plain copies: what lies when it is asked again could count a row several times
-        branch = tuple(self.branch)
-        whole = all(isinstance(child, int) and not isinstance(child, bool) for child in branch)
-        branch = tuple(int.__index__(child) for child in branch) if whole else ()
-        if isinstance(self.attribute, str):
-            object.__setattr__(self, "attribute", str.__str__(self.attribute))
-        object.__setattr__(self, "branch", branch)
-        children = set(branch)
+        branch = copy_scalars(self.branch)
+        whole = set(map(type, branch)) == {int}
+        object.__setattr__(self, "attribute", copy_scalar(self.attribute))
+        object.__setattr__(self, "branch", branch if whole else ())
+        children = set(self.branch)
         if not children or not whole or min(children) != 0 or max(children) != len(children) - 1:
             raise QuestionError(
                 f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap"
@@ -572,6 +571,8 @@ class Cells:
             array = np.array(getattr(self, name), dtype=kind, copy=True)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        n_cells = check_integer("n_cells", self.n_cells, 0, error=QuestionError)
+        object.__setattr__(self, "n_cells", n_cells)
         self._prove()
 
     def _prove(self) -> None:

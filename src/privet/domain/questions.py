@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet._plain import copy_scalar
 from privet._validate import check_integer
 from privet.domain.cells import Cells, domain_size
 from privet.domain.labels import find_classes, find_code, value_text
@@ -52,8 +53,8 @@ class Partition:
 
     def __post_init__(self) -> None:
         if self.by is not None:
-            if isinstance(self.by, str):  # a plain copy, which answers alike each time
-                object.__setattr__(self, "by", str.__str__(self.by))
+            # a plain copy, which answers alike each time
+            object.__setattr__(self, "by", copy_scalar(self.by))
             domain_size(self.cells.schema, self.by)
 
     def identity(self) -> tuple[Any, ...]:
@@ -210,6 +211,7 @@ class RowScore:
 
     def __post_init__(self) -> None:
         given = np.asarray(self.table)
+        object.__setattr__(self, "by", copy_scalar(self.by))
         shape: tuple[int, ...] = (self.schema.n_classes,)
         if self.by is not None:
             shape = (self.schema.sizes[self.schema.index(self.by)], *shape)

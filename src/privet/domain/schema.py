@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from privet._atomic import write_atomically
+from privet._plain import copy_scalar
 from privet._validate import check_boolean, check_integer, check_name
 from privet.domain.attributes import (
     MAX_VALUES,
@@ -102,14 +103,16 @@ class Schema:
             raise SchemaError(
                 f"Schema: attributes must be a mapping from names to {_join_types()}, and not empty"
             )
-        for name, attribute in self.attributes.items():
+        # plain copies, made once: what is checked here is what is kept
+        attributes = {
+            copy_scalar(name): _copy_attribute(name, attribute)
+            for name, attribute in self.attributes.items()
+        }
+        object.__setattr__(self, "attributes", MappingProxyType(attributes))
+        for fact in ("target", "person"):
+            object.__setattr__(self, fact, copy_scalar(getattr(self, fact)))
+        for name in self.attributes:
             _check_name("attributes", name)
-            # the very types: a subclass could answer otherwise each time that it is asked
-            if type(attribute) not in TYPES.values():
-                raise SchemaError(
-                    f"Schema: attribute {name!r} must be {_join_types()}, got "
-                    f"{type(attribute).__name__}"
-                )
         _check_name("target", self.target)
         if self.target in self.attributes:
             raise SchemaError(f"Schema: target {self.target!r} must not be an attribute too")
@@ -144,9 +147,9 @@ class Schema:
                     f"Schema: person {self.person!r} must not be an attribute or the target: it "
                     "identifies people"
                 )
-        check_name("neighbours", self.neighbours, get_args(Neighbours), **whose)
-        check_boolean("from_data", self.from_data, **whose)
-        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
+        neighbours = check_name("neighbours", self.neighbours, get_args(Neighbours), **whose)
+        object.__setattr__(self, "neighbours", neighbours)
+        object.__setattr__(self, "from_data", check_boolean("from_data", self.from_data, **whose))
         object.__setattr__(self, "classes", label.values)
         object.__setattr__(self, "label", label)
 
@@ -406,6 +409,21 @@ class Schema:
             raise SchemaError(
                 f"cannot write schema file {path}: {getattr(error, 'strerror', 'this is no path')}"
             ) from None
+
+
+def _copy_attribute(name: object, attribute: Attribute) -> Attribute:
+    """Return an attribute made anew of what a schema file says about it, in plain values."""
+    # the very types: a subclass could answer otherwise each time that it is asked
+    if type(attribute) not in TYPES.values():
+        raise SchemaError(
+            f"Schema: attribute {copy_scalar(name)!r} must be {_join_types()}, got "
+            f"{type(attribute).__name__}"
+        )
+    facts = {
+        key: [copy_scalar(one) for one in fact] if isinstance(fact, list) else copy_scalar(fact)
+        for key, fact in attribute.to_json().items()
+    }
+    return attribute_from_json(facts)
 
 
 def _check_name(parameter: str, name: object) -> None:

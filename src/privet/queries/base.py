@@ -25,6 +25,7 @@ from privet.errors import ParameterError
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, Numbers
 from privet.queries.frames import Axes
+from privet.queries.plain import copy_query
 from privet.queries.release_kinds import AnyKind, Measures, Noisy
 from privet.queries.shapes import Field, Fields, OneOf
 from privet.tables.base import CountSource
@@ -175,15 +176,15 @@ def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = No
 
 
 def check_query(query: Query[A], schema: Schema) -> Query[A]:
-    """Return the query as plain types under this schema.
+    """Return the query as plain types under this schema, in a copy that nobody else holds.
 
     Only registered classes are taken: a subclass could look at the rows it is asked about.
     """
-    if queries().get(getattr(query, "name", "")) is not type(query):
+    if type(query) not in queries().values():
         raise ParameterError(
             f"ask a query of privet.queries ({', '.join(queries())}), got {type(query).__name__}"
         )
-    ready = query.plain(schema)
+    ready = copy_query(query, schema).plain(schema)
     object.__setattr__(ready, "schema", schema)
     return ready
 

@@ -48,12 +48,12 @@ class ChooseModel(Query[ModelChoice]):
         "models": Field(Items(Document(), 1, 100), True, "Models as their files have them.")
     }
 
-    def plain(self, schema: Schema) -> Self:
+    def plain(self, schema: Schema) -> Self:  # noqa: ARG002
         models = tuple(self.models)
         if not models:
             raise ParameterError("give at least one model to choose from")
         for model in models:
-            check_model(schema, model)
+            check_model(model)
         return type(self)(models)
 
     @property

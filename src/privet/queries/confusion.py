@@ -39,8 +39,8 @@ class Confusion(Measurement):
     name = "confusion"
     fields = {"model": Field(Document(), True, "A model as its file has it.")}  # noqa: RUF012
 
-    def plain(self, schema: Schema) -> Self:
-        check_model(schema, self.model)
+    def plain(self, schema: Schema) -> Self:  # noqa: ARG002
+        check_model(self.model)
         return type(self)(self.model)
 
     @property

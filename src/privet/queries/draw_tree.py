@@ -12,13 +12,13 @@ import numpy as np
 from privet._types import Json
 from privet.accounting.cost import Number
 from privet.domain import Schema
-from privet.domain.cells import Cells, Split
+from privet.domain.cells import Cells
 from privet.domain.space import TreeSpace
 from privet.domain.tree import Tree
-from privet.errors import ParameterError, QuestionError
+from privet.errors import ParameterError
 from privet.queries.answers import Answer, Drawn
 from privet.queries.base import Load, Query, expect, register
-from privet.queries.checks import find_depth, is_same_domain
+from privet.queries.checks import find_depth
 from privet.queries.json_parts import (
     NUMBER,
     SPLITS,
@@ -78,16 +78,10 @@ class DrawTree(Query[Drawn]):
     examples = ({"epsilon": "0.5", "space": {"depth": 2}},)
 
     def plain(self, schema: Schema) -> Self:
-        if type(self.space) is not TreeSpace:
+        if not isinstance(self.space, TreeSpace):
             raise ParameterError(
                 f"a space of trees must be a TreeSpace, got {type(self.space).__name__}"
             )
-        if not is_same_domain(self.space.schema, schema):
-            raise QuestionError("the space of trees is about another schema")
-        splits = [*(self.space.inner or ()), *(self.space.last or ())]
-        # A subclass could look at the counts that it is asked about.
-        if any(type(split) is not Split for split in splits):
-            raise ParameterError("a space of trees must be made of plain Splits")
         self.space.check_size()
         return type(self)(self.space, copy_trees(schema, self.weighting))
 

@@ -25,7 +25,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from privet._types import Ints
-from privet.accounting.cost import Cost, Number, Unit, is_infinite, parse_epsilon, parse_exact
+from privet.accounting.cost import (
+    Cost,
+    Number,
+    Unit,
+    is_infinite,
+    parse_epsilon,
+    parse_exact,
+)
 from privet.domain.space import TreeSpace
 from privet.errors import ParameterError, PrivacyError
 from privet.mechanisms.gaussian import add_gaussian

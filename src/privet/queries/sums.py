@@ -13,9 +13,9 @@ from privet.accounting.cost import Number
 from privet.domain import Schema
 from privet.domain.cells import Cell, Cells
 from privet.domain.questions import MAX_SCORE, Partition, Question, RowScore
-from privet.errors import ParameterError, QuestionError
+from privet.errors import ParameterError
 from privet.queries.base import Load, Measurement, register
-from privet.queries.checks import check_cells, is_same_domain, load_of
+from privet.queries.checks import check_cells, load_of
 from privet.queries.frames import Axes, cells_axis
 from privet.queries.json_parts import CELLS, NAME, cells_from, cells_to, score_from, score_to
 from privet.queries.release_kinds import Measures
@@ -52,10 +52,8 @@ class Sums(Measurement):
 
     def plain(self, schema: Schema) -> Self:
         cells = check_cells(schema, self.cells)
-        if type(self.score) is not RowScore:
+        if not isinstance(self.score, RowScore):
             raise ParameterError(f"a row score must be a RowScore, got {type(self.score).__name__}")
-        if not is_same_domain(self.score.schema, schema):
-            raise QuestionError("the row score is for another schema")
         return type(self)(cells, self.score)
 
     @property

@@ -15,17 +15,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol, Self
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, wraps
+from typing import Any, ClassVar, Literal, ParamSpec, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from privet._plain import copy_scalar
 from privet.domain.encode.encoding import Encoding, ValueKind
 from privet.errors import SchemaError
 
 Value = str | int | float | bool
+P = ParamSpec("P")
 
 MAX_VALUES = 65_535
 MAX_BITS = 1100  # of an integer: more than any float has
@@ -246,6 +248,27 @@ class Attribute(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, ({k: v for k, v in self.to_json().items() if k != "type"},)
+
+
+def takes_plain_values(make: Callable[P, None]) -> Callable[P, None]:
+    """Let a constructor see plain copies of its arguments, which are the same at each look."""
+
+    @wraps(make)
+    def take(*values: P.args, **named: P.kwargs) -> None:
+        plain = {name: _copy_argument(value) for name, value in named.items()}
+        make(*map(_copy_argument, values), **plain)
+
+    return take
+
+
+def _copy_argument(value: Any) -> Any:
+    """Return a value, or a list of values, in plain types; raise for one that hides its class."""
+    kind = type(value)
+    if value.__class__ is not kind:
+        raise SchemaError(f"a schema must be made of plain values, got {kind.__name__}")
+    if issubclass(kind, list | tuple):
+        return [_copy_argument(entry) for entry in value]
+    return np.array(value) if issubclass(kind, np.ndarray) else copy_scalar(value)
 
 
 def text_of(value: Value) -> str:

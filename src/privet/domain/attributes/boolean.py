@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from privet._validate import check_name
-from privet.domain.attributes.base import Value, check_column, is_writable_text
+from privet.domain.attributes.base import Value, check_column, is_writable_text, takes_plain_values
 from privet.domain.attributes.listed import Listed
 from privet.errors import SchemaError
 
@@ -43,6 +43,7 @@ class Boolean(Listed):
     missing: str | None
     on_unknown: Literal["drop"] | None
 
+    @takes_plain_values
     def __init__(
         self,
         *,

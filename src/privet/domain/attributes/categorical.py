@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from privet._validate import check_name
 from privet.domain.attributes.base import (
     MAX_BITS,
@@ -16,6 +14,7 @@ from privet.domain.attributes.base import (
     Value,
     check_column,
     is_writable_text,
+    takes_plain_values,
     text_of,
 )
 from privet.domain.attributes.listed import Listed
@@ -57,6 +56,7 @@ class Categorical(Listed):
     other: Value | None
     on_unknown: Literal["other", "drop"] | None
 
+    @takes_plain_values
     def __init__(
         self,
         values: Sequence[Value],
@@ -147,8 +147,6 @@ def _check_value(parameter: str, value: object) -> Value:
 
     A whole float becomes an integer, so that equal values are written alike.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, bool) or (isinstance(value, str) and is_writable_text(value)):
         return value
     if isinstance(value, float) and math.isfinite(value):

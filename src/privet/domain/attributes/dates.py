@@ -20,6 +20,7 @@ from privet.domain.attributes.base import (
     Value,
     What,
     check_column,
+    takes_plain_values,
     text_of,
 )
 from privet.domain.attributes.binned import Binned, check_missing_label
@@ -98,6 +99,7 @@ class Date(Binned):
     part: PartName
     at: date | None
 
+    @takes_plain_values
     def __init__(
         self,
         low: date | str | int | None = None,

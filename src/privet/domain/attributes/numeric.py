@@ -19,6 +19,7 @@ from privet.domain.attributes.base import (
     What,
     check_column,
     check_finite,
+    takes_plain_values,
     text_of,
 )
 from privet.domain.attributes.binned import Binned, check_missing_label
@@ -78,6 +79,7 @@ class Numeric(Binned):
     spacing: Literal["linear", "log"]
     edges: tuple[float, ...] | None
 
+    @takes_plain_values
     def __init__(
         self,
         low: float | None = None,

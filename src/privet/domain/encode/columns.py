@@ -6,9 +6,11 @@ cannot match. A :class:`Column` hands out blocks of rows. No entry is coerced be
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -130,7 +132,8 @@ def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
     """Return the distinct plain values of any objects, each looked at by itself."""
     import pandas as pd
 
-    if pd.api.types.infer_dtype(entries, skipna=False) == "string":
+    # by type() alone: to infer a type, pandas asks objects for their class, which may raise
+    if all(map(operator.is_, map(type, entries), repeat(str))):
         positions, uniques = pd.factorize(entries)
         return positions, [plain_value_of(entry) for entry in uniques.tolist()]
     known: dict[tuple[type, Any], int] = {}

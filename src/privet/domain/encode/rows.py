@@ -134,11 +134,11 @@ def encode_entries(
 def _codes_of_entries(attribute: Attribute, column: Sequence[Any]) -> Codes:
     known: dict[tuple[type, Any], int] = {}
     positions = [
-        -1 if entry is None else known.setdefault((type(entry), entry), len(known))
-        for entry in column
+        -1 if value is None else known.setdefault((type(value), value), len(known))
+        for value in map(plain_value_of, column)
     ]
     # position -1 is the last entry, null
-    codes = codes_of_plain(attribute.encoding, [plain_value_of(entry) for _, entry in known])
+    codes = codes_of_plain(attribute.encoding, [value for _, value in known])
     return codes[positions].astype(attribute.dtype)
 
 

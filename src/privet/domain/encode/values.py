@@ -7,39 +7,54 @@ told to the owner without a value or a count of the table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
+from privet._plain import copy_scalar, is_plain_scalar
 from privet.domain.attributes.base import MAX_BITS, What, text_of
 from privet.domain.encode.encoding import Encoding, Encodings
 from privet.domain.encode.scalars import NO_VALUE, NoValue, moment_of, read_numbers
 from privet.errors import SchemaMismatch
 
 _PLAIN = (str, int, bool)
+#: What else can say whose row it is: classes that compare by what they hold.
+_COMPARED = (bytes, date, time, timedelta, UUID)
 
 PlainValue = str | bool | int | float | np.datetime64 | NoValue
 
 
 def plain_value_of(entry: Any) -> PlainValue | None:
-    """Return one entry as a plain value; None for null. Looks at nothing else."""
-    if type(entry) in _PLAIN:
+    """Return one entry as a plain value; None for null. Looks at nothing else.
+
+    An object that raises an error when it is read is no value.
+    """
+    try:
+        return _read_value(entry)
+    except Exception:  # noqa: BLE001
+        return NO_VALUE
+
+
+def _read_value(entry: Any) -> PlainValue | None:
+    # by type() and not isinstance(), which runs what an object says about its class
+    kind = type(entry)
+    if kind in _PLAIN:
         return entry  # type: ignore[no-any-return]
-    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+    if entry is None or kind.__name__ in ("NAType", "NaTType"):
         return None
-    if isinstance(entry, date | np.datetime64):
+    if issubclass(kind, date | np.datetime64):
         return _plain_moment_of(entry)
-    if isinstance(entry, np.generic):
-        # of a long one, item() is itself
-        entry = float(entry) if isinstance(entry, np.floating) else entry.item()
-    if isinstance(entry, Decimal):
-        entry = _float_of_decimal(entry)
-    if isinstance(entry, float) and entry != entry:
+    # of a long float, item() is itself
+    value = float(entry) if issubclass(kind, np.longdouble) else copy_scalar(entry)
+    if type(value) is Decimal:
+        value = _float_of_decimal(value)
+    if type(value) is float and value != value:
         return None
-    return entry if isinstance(entry, str | bool | int | float) else NO_VALUE
+    return value if type(value) in (*_PLAIN, float) else NO_VALUE
 
 
 def _plain_moment_of(entry: Any) -> np.datetime64 | None:
@@ -96,14 +111,27 @@ def identity_of(entry: Any) -> tuple[str, Any] | None:
 
     None for null, for no value at all, and for what cannot be compared.
     """
-    if entry is NO_VALUE or plain_value_of(entry) is None:
-        return None
-    entry = entry.item() if isinstance(entry, np.generic) else entry
     try:
-        hash(entry)
-    except TypeError:
+        return _read_identity(entry)
+    except Exception:  # noqa: BLE001
         return None
-    return type(entry).__qualname__, entry
+
+
+def _read_identity(entry: Any) -> tuple[str, Any] | None:
+    if entry is NO_VALUE or _read_value(entry) is None:
+        return None
+    if isinstance(entry, np.generic):
+        entry = np.generic.item(entry)
+    kind = type(entry)
+    if issubclass(kind, datetime):
+        # pandas has nanoseconds
+        exactly = entry.to_datetime64() if hasattr(kind, "to_datetime64") else moment_of(entry)
+        return kind.__qualname__, (entry.tzinfo is None, exactly)
+    if kind is tuple:
+        return kind.__qualname__, tuple(map(_read_identity, entry))
+    value = copy_scalar(entry)
+    comparable = is_plain_scalar(value) or kind in _COMPARED
+    return (kind.__qualname__, value) if comparable else None
 
 
 # -- how a table can fail to fit its schema, in words for the owner --
