@@ -396,7 +396,8 @@ class RequestHandlers:
         reply = self._reply(book, kept)
         if snapshot is not None:
             snapshot.failed = False
-            if groups and not kept.replayed:  # else these groups were not paid for
+            # Else the groups that were paid for are those of another snapshot, which was faster.
+            if groups and not kept.replayed:
                 snapshot.divisions[kept.entry.number] = groups
                 snapshot.receipts[kept.entry.number] = reply.receipt
         return reply
@@ -462,6 +463,9 @@ class RequestHandlers:
             "entry": entry_to(entry),
             "division": entry.number,
             "n_parts": n_parts,
+            # Two processes may have divided for one charge. The answer that is kept names the
+            # snapshot whose groups were paid for; without it, both answers would be the same.
+            "snapshot": snapshot.name,
         }
 
     def _keyed(
