@@ -734,6 +734,16 @@ def test_large_requests_count_as_several(state):
         assert statuses[-1] == 429
 
 
+@pytest.mark.parametrize("question", ["count", "preview", "reservations"])
+def test_large_rubbish_counts_as_several(state, question):
+    """It takes as long to read as what can be answered."""
+    with TestClient(create_app(state, Limits(rate=0.001, burst=20, first_step=0))) as client:
+        ada = Analyst(client, state.tokens["ada"])
+        statuses = [ada.post(question, [[]] * 300_000).status_code for _ in range(3)]
+        assert statuses[0] == 422
+        assert statuses[-1] == 429
+
+
 def test_lists_of_cells_share_one_bound(ada, state, monkeypatch):
     """One list after the other, each just small enough, must not add up."""
     monkeypatch.setattr("privet.queries.json_parts.MAX_COMPILED", 1 << 10)

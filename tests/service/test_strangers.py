@@ -262,7 +262,12 @@ def test_a_header_that_decides_is_sent_once(standing, header):
 
 
 @pytest.mark.parametrize(
-    "twice", ["Host: x\r\nHost: y", "Host: x\r\nContent-Length: 4\r\nContent-Length: 5"]
+    "twice",
+    [
+        "Host: x\r\nHost: y",
+        "Host: x\r\nContent-Length: 4\r\nContent-Length: 5",
+        "Host: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked",
+    ],
 )
 def test_headers_that_frame_a_request_are_sent_once(there, twice):
     with serving(there) as service, connect(service.port) as connection:

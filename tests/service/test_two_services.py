@@ -5,8 +5,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
+from starlette.testclient import TestClient
+
 import privet as pv
 from privet.accounting.ledger import Receipt, verify
+from privet.curator import Curator
+from privet.service.app import create_app
+from tests.service.conftest import FAST, Analyst
 from tests.service.running import Service, house
 
 
@@ -40,3 +45,33 @@ def test_two_services_share_one_account(tmp_path):
         assert [service.complaints for service in services] == ["", ""]
     finally:
         assert [service.stop() for service in services] == [0, 0]
+
+
+def test_people_are_divided_once_for_one_charge(state, client, ada, monkeypatch):
+    """Within a reservation the same question may come from another snapshot: here at the same time,
+    from that of another process.
+    """
+    with TestClient(create_app(state, FAST), base_url="http://127.0.0.1") as other:
+        others = Analyst(other, state.tokens["ada"])
+        question = {"epsilon": "1/2", "n_parts": 2, "reservation": "fit-1"}
+        here, there = ada.snapshot(), others.snapshot()
+        ada.post("reservations", {"key": "fit-1", "what": "a fit", "epsilon": "1/2"})
+        split_people, faster = Curator.split_people, []
+
+        def split_later(curator, *given):
+            if not faster:
+                faster.append(None)
+                faster.append(others.post("divide", {**question, "snapshot": there}, "one"))
+            return split_people(curator, *given)
+
+        monkeypatch.setattr(Curator, "split_people", split_later)
+        slower = ada.post("divide", {**question, "snapshot": here}, "one")
+        assert slower.json() == faster[1].json()
+        assert slower.headers["Privet-Replayed"] == "true"
+        part = {"division": slower.json()["answer"]["division"], "number": 0}
+        sizes = [
+            who.post("size", {"epsilon": "1/2", "snapshot": where, "part": part}).status_code
+            for who, where in ((others, there), (ada, here))
+        ]
+        assert sizes == [200, 410]
+        assert state.ledger.spent("people").epsilon == Fraction(1, 2)

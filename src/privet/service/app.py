@@ -179,7 +179,7 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
         openapi_extra=_describe_body(requests.PLAN),
     )
     async def preview(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
-        plan = await _read_json(request)
+        plan = await _read_json(request, handlers)
         requests.PLAN.check(plan, "body")
         return JSONResponse(await run_in_threadpool(handlers.preview, analyst, dataset, plan))
 
@@ -194,7 +194,7 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
         openapi_extra=_describe_body(requests.RESERVE),
     )
     async def reserve(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
-        body = await _read_json(request)
+        body = await _read_json(request, handlers)
         requests.RESERVE.check(body, "body")
         await handlers.reach(analyst, dataset).wait(handlers.limits)
         return JSONResponse(await run_in_threadpool(handlers.reserve, analyst, dataset, body), 201)
@@ -207,7 +207,7 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
     async def close_reservation(
         request: Request, analyst: Analyst, dataset: Granted, key: str
     ) -> JSONResponse:
-        body = await _read_json(request)
+        body = await _read_json(request, handlers)
         requests.CLOSE.check(body, "body")
         return JSONResponse(
             await run_in_threadpool(handlers.close_reservation, analyst, dataset, key, body)
@@ -243,8 +243,9 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
     return router
 
 
-async def _read_json(request: Request) -> Any:
-    """The body of a request, if it is JSON and says so."""
+async def _read_json(request: Request, handlers: RequestHandlers) -> Any:
+    """The body of a request, if it is JSON and says so. Reading it is paid for, whatever it is."""
+    handlers.pay_for_size(request.state.analyst, len(await request.body()))
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not re.fullmatch(r"application/(.+\+)?json", kind):
         raise ShapeError("body", "must be JSON, with the content type application/json")
@@ -291,7 +292,7 @@ def _make_question_route(
                 "Idempotency-Key must be 1 to 200 printable ASCII characters without spaces"
             )
         written = await request.body()
-        body = await _read_json(request)
+        body = await _read_json(request, handlers)
         await run_in_threadpool(requests.check_body, operation, body)
         try:
             asked_for = handlers.request(

@@ -112,6 +112,10 @@ class RequestHandlers:
         """Return the analyst of a token, or None for the owner's, for the page."""
         return self._admission.admit_visitor(token, address)
 
+    def pay_for_size(self, analyst: str, size: int) -> None:
+        """Count a request or an answer of so many bytes as several, if it is large."""
+        self._admission.pay(analyst, size / _BYTES_A_TOKEN)
+
     def granted(self, analyst: str, name: str) -> RegisteredDataset:
         """Return a data set that is granted to the analyst."""
         self.state.accounts.granted(analyst, name)
@@ -280,7 +284,6 @@ class RequestHandlers:
         digest = hashlib.sha256(
             b"".join(b"%d:%b," % (len(part), part) for part in parts)
         ).hexdigest()
-        self._admission.pay(analyst, len(written) / _BYTES_A_TOKEN)
         departure = departure or Departure(self.limits.first_step)
         return Request(analyst, dataset, operation, body, key, digest, departure)
 
@@ -346,7 +349,7 @@ class RequestHandlers:
         self, request: Request, snapshot: Snapshot | None, attempt: Attempt[Reply]
     ) -> Reply:
         reply = self._answer_once(request, snapshot, attempt)
-        self._admission.pay(request.analyst, len(reply.answer) / _BYTES_A_TOKEN)
+        self.pay_for_size(request.analyst, len(reply.answer))
         part = requests.rows_of(request.body).part
         if snapshot is None or part is None:
             return reply
@@ -396,7 +399,8 @@ class RequestHandlers:
         reply = self._reply(book, kept)
         if snapshot is not None:
             snapshot.failed = False
-            if groups and not kept.replayed:  # else these groups were not paid for
+            # Else the groups that were paid for are those of another snapshot, which was faster.
+            if groups and not kept.replayed:
                 snapshot.divisions[kept.entry.number] = groups
                 snapshot.receipts[kept.entry.number] = reply.receipt
         return reply
@@ -462,6 +466,9 @@ class RequestHandlers:
             "entry": entry_to(entry),
             "division": entry.number,
             "n_parts": n_parts,
+            # Two processes may have divided for one charge. The answer that is kept names the
+            # snapshot whose groups were paid for; without it, both answers would be the same.
+            "snapshot": snapshot.name,
         }
 
     def _keyed(

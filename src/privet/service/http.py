@@ -88,6 +88,13 @@ class AuthenticationMiddleware:
             refusal = make_problem("headers", "A header was sent more than once", 400, detail)
             await refusal(scope, receive, send)
             return
+        if names[b"content-length"] and names[b"transfer-encoding"]:
+            # a proxy in front may end this request at another place than we do
+            detail = "send the header content-length or transfer-encoding, not both"
+            close = {"Connection": "close"}
+            refusal = make_problem("headers", "Two headers contradict", 400, detail, close)
+            await refusal(scope, receive, send)
+            return
         if not scope["path"].startswith("/v1/") or scope["path"] == _DESCRIPTION:
             await self._read_and_forward(scope, receive, send, _FORM)
             return

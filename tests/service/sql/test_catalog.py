@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from privet import Budget, Schema
 from privet.errors import PrivacyError
 from tests.service.sql.conftest import SCHEMA, place_on
 
@@ -124,3 +125,42 @@ def test_what_else_a_role_can_read(own):
         rows = session.execute("SELECT reltuples FROM pg_class WHERE relname = 'people'")
         assert rows.fetchone() == (3000,)
         assert session.execute("SELECT pg_relation_size('people') > 0").fetchone() == (True,)
+
+
+#: What an analyst can set so that the planner would rather read an index than the table.
+STEERING = [
+    "SET enable_seqscan = off; SET enable_bitmapscan = off",
+    "SET enable_seqscan = off; SET enable_indexonlyscan = off; SET enable_indexscan = off",
+    "SET random_page_cost = 0; SET cpu_index_tuple_cost = 0; SET cpu_operator_cost = 0",
+    "SET seq_page_cost = 1e300; SET cpu_tuple_cost = 1e300",
+]
+
+
+@pytest.mark.parametrize("steering", STEERING)
+@pytest.mark.parametrize("person", ["", "who"])
+def test_an_ask_reads_the_table_in_its_own_order(own, steering, person):
+    """In the order of an index, the number of visited blocks would depend on what rows hold, and an
+    ask that is rolled back shows it for nothing.
+    """
+    make(
+        own,
+        f"CREATE TABLE t AS SELECT row_number() OVER () AS who, * FROM ({ROWS}) AS rows;"
+        "CREATE INDEX ON t (color, age, class); CREATE INDEX ON t (who, color, age, class)",
+    )
+    schema = SCHEMA
+    if person:
+        schema = Schema(
+            SCHEMA.attributes, SCHEMA.target, SCHEMA.classes, person=person, rows_per_person=2
+        )
+    own.ledger.set_cap("t", Budget(1))
+    own.functions.add_dataset("t", "public.t", schema)
+    own.functions.allow("t", "ada")
+    with own.connect(own.role("ada")) as session:
+        session.execute(steering)
+        session.execute("BEGIN")
+        session.execute("SELECT privet.ask('t', '{}', 0.1)")
+        scans = session.execute(
+            "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 't'"
+        ).fetchone()
+        session.execute("ROLLBACK")
+    assert scans == (1, 0)

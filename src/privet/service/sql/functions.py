@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import psycopg
 
 
-_VERSION = 3  # Privet 0.1 has version 1
+_VERSION = 4  # Privet 0.1 has version 1
 _CHANGED = ("relations.sql", "rights.sql", "ask.sql", "budget.sql", "settings.sql")
 _SCRIPTS = ("tables.sql", "noise.sql", *_CHANGED)
-_UPGRADES = {1: _CHANGED, 2: _CHANGED}  # who may call them stays
+_UPGRADES = {1: _CHANGED, 2: _CHANGED, 3: _CHANGED}  # who may call them stays
 _CALLS: LiteralString = (
     "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), "
     "privet.budget(text)"

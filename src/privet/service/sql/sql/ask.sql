@@ -94,9 +94,15 @@ BEGIN
 END $$;
 
 -- How many rows have allowed codes only. Every row takes the same work, whatever is allowed. The caller's work_mem would say when a sort
--- goes to disk, and EXPLAIN how much of it; only one ask counts at a time, so that one can have more.
+-- goes to disk, and EXPLAIN how much of it; only one ask counts at a time, so that one can have more. Rows are read in the order that they
+-- lie in: in the order of an index, the blocks that are visited (EXPLAIN, pg_statio_user_tables) would tell where which values lie. So no
+-- index is read, and the caller's settings of the planner do not count.
 CREATE OR REPLACE FUNCTION privet.exact_count(dataset text, mask integer[]) RETURNS bigint LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET work_mem = '256MB' SET hash_mem_multiplier = 1 SET max_parallel_workers_per_gather = 0 AS $$
+SET search_path = pg_catalog, pg_temp SET work_mem = '256MB' SET hash_mem_multiplier = 1 SET max_parallel_workers_per_gather = 0
+SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off SET enable_seqscan = on
+SET enable_sort = on SET enable_hashjoin = on SET enable_mergejoin = on SET enable_nestloop = on SET enable_material = on
+SET seq_page_cost = 1 SET random_page_cost = 4 SET cpu_tuple_cost = 0.01 SET cpu_index_tuple_cost = 0.005 SET cpu_operator_cost = 0.0025
+AS $$
 DECLARE
     the privet.datasets;
     counted bigint;
