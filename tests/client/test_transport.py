@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import pickle
 
 import httpx2
 import pytest
 
+from privet.client import transport
 from privet.client.transport import KEY, Link
 from privet.errors import AccessError, ParameterError, PrivacyError, PrivetError, Unavailable
 from tests.client.fakes import TOKEN, URL, Clock, Script, linked, problem
@@ -343,3 +345,51 @@ def test_without_httpx_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(PrivetError, match=r"pip install 'privet\[client\]'"):
         Link(URL, TOKEN)
+
+
+class Dripping(httpx2.SyncByteStream):
+    """A body that comes in parts, with time in between, and never ends."""
+
+    def __init__(self, part: bytes, clock: Clock, seconds: float) -> None:
+        self._part, self._clock, self._seconds = part, clock, seconds
+        self.parts = 0
+
+    def __iter__(self):
+        while True:
+            self.parts += 1
+            self._clock.now += self._seconds
+            yield self._part
+
+
+def test_an_answer_that_is_drawn_out_is_given_up():
+    clock = Clock()
+    body = Dripping(b" ", clock, 1.0)
+    link = linked(lambda _: httpx2.Response(200, stream=body), clock, timeout=60, retry_for=0)
+    with pytest.raises(Unavailable, match=r"its answer took longer than 60 s.*charge stands"):
+        link.post("/datasets/people/count", BODY, HEADERS)
+    assert body.parts == 61
+
+
+def test_an_answer_that_never_ends_does_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(transport, "MAX_REPLY", 1000)
+    clock = Clock()
+    body = Dripping(b"x" * 100, clock, 0.0)
+    link = linked(lambda _: httpx2.Response(200, stream=body), clock)
+    with pytest.raises(Unavailable, match="its answer is longer than 1000 bytes"):
+        link.get("/datasets")
+    assert body.parts == 11
+    assert clock.slept == []  # it would be as long again
+
+
+@pytest.mark.parametrize("status", [200, 503])
+def test_an_answer_that_unfolds_is_not_unfolded(status):
+    packed = httpx2.ByteStream(gzip.compress(b'{"said":1}'))
+    seen = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(status, headers={"Content-Encoding": "gzip"}, stream=packed)
+
+    with pytest.raises(Unavailable, match="compressed its answer"):
+        linked(answer).get("/datasets")
+    assert len(seen) == 1

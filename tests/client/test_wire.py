@@ -39,6 +39,7 @@ from privet.queries import (
     Gradients,
     Numbers,
     Preview,
+    Price,
     Quantile,
     Query,
     RowScore,
@@ -388,14 +389,19 @@ def test_numbers(data):
     whole = st.integers(-(2**63), 2**63 - 1)
     sizes = [int(np.prod(shape)) for shape in query.kind.shapes]
     tables = [data.draw(st.lists(whole, min_size=size, max_size=size)) for size in sizes]
+    said = terms(data)
+    said["row_cost"] = data.draw(costs.filter(lambda cost: cost.rho > 0 and cost.epsilon != 0))
+    paid = said["row_cost"]
+    pure = paid.epsilon is not None
+    price = Price(paid.epsilon) if pure else Price(paid.rho, "rho")
     answer = Numbers(
-        **terms(data),
+        **said,
         tables=tuple(
             np.array(table, dtype=np.int64).reshape(shape)
             for table, shape in zip(tables, query.kind.shapes, strict=True)
         ),
-        noise=data.draw(st.sampled_from(["discrete-laplace", "discrete-gaussian"])),
-        spread=data.draw(st.fractions(min_value=Fraction(1, 100), max_value=10**6)),
+        noise="discrete-laplace" if pure else "discrete-gaussian",
+        spread=query.kind.spread(price),
     )
     told = answered(query, answer)
     assert (told.noise, told.spread, told.deviation) == (

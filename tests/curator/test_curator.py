@@ -19,6 +19,7 @@ from privet.domain.cells import Cell, Cells, Condition, Split
 from privet.domain.questions import Question
 from privet.errors import (
     BudgetExceeded,
+    KeyReused,
     LedgerError,
     OverlapError,
     ParameterError,
@@ -614,6 +615,17 @@ class TestModelsAndParts:
                 parts[0].size(60)
         assert sum(sizes) == pytest.approx(12960, abs=4)
         assert curator.spent.epsilon == 100
+
+    @pytest.mark.parametrize("place", ["memory", "file"])
+    def test_a_key_divides_people_once(self, place, tmp_path):
+        """Groups that are drawn anew have budgets of their own, which nobody paid for."""
+        ledger = MemoryLedger() if place == "memory" else SQLiteLedger(tmp_path / "ledger.sqlite")
+        curator = make(ledger=ledger)
+        (part,) = curator.split_people(1, 1, "a-key")
+        assert part.left == 1
+        with pytest.raises(KeyReused, match="divided the people before"):
+            curator.split_people(1, 1, "a-key")
+        assert curator.spent.epsilon == 1
 
     def test_a_part_of_a_database_is_gone_with_its_snapshot_or_when_divided_anew(self, tmp_path):
         """Otherwise somebody could be in two parts that were paid for once."""

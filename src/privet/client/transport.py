@@ -50,6 +50,8 @@ CONNECT_SECONDS = 5.0
 #: Statuses that may be others in a moment.
 _PASSING = (429, 502, 503, 504)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+#: Bytes of the longest reply that is read: more than any server of ours sends.
+MAX_REPLY = 1 << 27
 _jitter = secrets.SystemRandom()
 
 
@@ -86,7 +88,7 @@ class Link:
         url: where it is: ``https://HOST[:PORT][/PATH]``; ``http://`` for this machine, or where
             ``insecure`` says so.
         token: who asks.
-        timeout: seconds to wait for an answer.
+        timeout: seconds to wait for an answer to begin, and then for it to end.
         retry_for: seconds after a first failure in which a request is sent again.
         ca: a file with the certificates to trust, in place of the usual ones.
         insecure: allow plain HTTP to another machine, where anybody in between can read the answers
@@ -117,11 +119,9 @@ class Link:
         self.url = check_address(url, insecure)
         self._token, self._who = check_token(token), who
         self.traffic = Traffic()
-        self._retry_for, self._sleep, self._clock = (
-            check_seconds("retry_for", retry_for),
-            sleep,
-            clock,
-        )
+        self._timeout = check_seconds("timeout", timeout)
+        self._retry_for = check_seconds("retry_for", retry_for)
+        self._sleep, self._clock = sleep, clock
         self._client = httpx2.Client(
             headers={
                 "Authorization": f"Bearer {self._token}",
@@ -130,7 +130,7 @@ class Link:
                 "Accept-Encoding": "identity",
                 "User-Agent": f"privet/{privet.__version__}",
             },
-            timeout=httpx2.Timeout(check_seconds("timeout", timeout), connect=CONNECT_SECONDS),
+            timeout=httpx2.Timeout(self._timeout, connect=CONNECT_SECONDS),
             verify=True if ca is None else make_tls_context(ca),
             follow_redirects=False,
             # a proxy of the environment would read what is not encrypted
@@ -208,11 +208,10 @@ class Link:
             raise ParameterError("this connection is closed; connect again")
         wait = httpx2.USE_CLIENT_DEFAULT if timeout is None else timeout
         try:
-            response = self._client.request(
+            with self._client.stream(
                 method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait
-            )
-            self.traffic.count(response)
-            return response
+            ) as response:
+                return self._receive(response, self._timeout if timeout is None else timeout)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             if _is_about_certificates(error):
                 return _Failure(
@@ -226,6 +225,30 @@ class Link:
         except httpx2.RequestError as error:
             # Not its text: it may hold what was sent.
             return _Failure(type(error).__name__, arrived=True)
+
+    def _receive(self, response: httpx2.Response, seconds: float) -> httpx2.Response | _Failure:
+        """Read the body of a response, which a server must not draw out, blow up or never end."""
+        import httpx2
+
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            why = "it compressed its answer, although it must not"
+            return _Failure(why, arrived=True, passing=False)
+        ends, content = self._clock() + seconds, bytearray()
+        for part in response.iter_bytes():
+            content += part
+            if len(content) > MAX_REPLY:
+                why = f"its answer is longer than {MAX_REPLY} bytes"
+                return _Failure(why, arrived=True, passing=False)
+            if self._clock() > ends:
+                return _Failure(f"its answer took longer than {seconds:g} s", arrived=True)
+        whole = httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            content=bytes(content),
+            request=response.request,
+        )
+        self.traffic.count(whole)
+        return whole
 
     def _read(self, response: httpx2.Response) -> Json:
         """What a response holds; raises what it reports."""

@@ -5,6 +5,7 @@ Nothing leaves but through a mechanism.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -26,7 +27,7 @@ from privet.curator.recorded import (
 )
 from privet.domain import Schema
 from privet.domain.encode.values import raise_if_any
-from privet.errors import ParameterError, PrivacyError, PrivetError, TableError
+from privet.errors import KeyReused, ParameterError, PrivacyError, PrivetError, TableError
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Price, Query, check_query
 from privet.queries.base import question_in_words
@@ -237,7 +238,7 @@ class Curator(Accounting, AnyCurator):
 
         People are drawn independently at random (all rows of a person together, where the schema
         names one), never by position or content. Cost: ``epsilon`` once (parallel composition over
-        disjoint people). They are asked within :meth:`snapshot`.
+        disjoint people). They are asked within :meth:`snapshot`. A key divides once.
         """
         n_parts = check_integer("n_parts", n_parts, 1, 10_000)
         amount = parse_epsilon("epsilon", epsilon)
@@ -250,8 +251,15 @@ class Curator(Accounting, AnyCurator):
             digest = digest_of((self.identity, said))
             charged = charging(self, KeyedLedger(self._ledger, self._analyst, key, digest))
         entry = charged._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
-        if key:  # the answer is who is in which group, and stays in this process
-            self._ledger.record(entry.number, b"{}")
+        if key:
+            # Who is in which group stays in this process. What is recorded is a name that no other
+            # division has: people who were divided anew for the same charge could be asked again.
+            division = secrets.token_hex(16).encode()
+            if self._ledger.record(entry.number, division) != division:
+                raise KeyReused(
+                    f"the key {key!r} has divided the people before, and who was in which group is "
+                    "known to those groups only; divide them under a new key"
+                )
         names = [f"{self.dataset} (part {number + 1} of {n_parts})" for number in range(n_parts)]
         parts = [
             Curator.over(

@@ -26,7 +26,7 @@ from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, Numbers
 from privet.queries.frames import Axes
 from privet.queries.plain import copy_query
-from privet.queries.release_kinds import AnyKind, Measures, Noisy
+from privet.queries.release_kinds import AnyKind, Measures, Noisy, Price
 from privet.queries.shapes import Field, Fields, OneOf
 from privet.tables.base import CountSource
 
@@ -279,6 +279,13 @@ def read_numbers(kind: Measures, data: Mapping[str, Any], terms: Answer) -> Numb
         [table.shape for table in tables] == list(kind.shapes),
         "its tables have another shape",
     )
-    spread = parse_fraction(data["spread"])
-    expect(data["noise"] in NOISES and spread > 0, "its noise is of another kind")
+    spread, paid = parse_fraction(data["spread"]), terms.row_cost
+    laplace, gaussian = NOISES
+    if paid.epsilon is None:
+        noise, price = gaussian, Price(paid.rho, "rho")
+    else:
+        noise, price = laplace, Price(paid.epsilon)
+    expect(data["noise"] == noise, "its noise is of another kind")
+    # learners weigh counts by it, and models state it
+    expect(price.amount > 0 and spread == kind.spread(price), "its noise is not what its cost buys")
     return Numbers(**terms.terms, tables=tables, noise=data["noise"], spread=spread)

@@ -9,6 +9,7 @@ import csv
 import dataclasses
 import threading
 from collections import Counter
+from contextlib import contextmanager
 
 import httpx2
 import pandas as pd
@@ -141,16 +142,17 @@ class TestInsert:
         """The first attempt is done, its answer is lost, and it is sent again."""
         with own.table() as table:
             client = table.link._client
-            real, lost = client.request, []
+            real, lost = client.stream, []
 
+            @contextmanager
             def losing(method, url, **options):
-                response = real(method, url, **options)
-                if url.endswith("/changes") and not lost:
-                    lost.append(url)
-                    raise httpx2.ReadError("lost")
-                return response
+                with real(method, url, **options) as response:
+                    if url.endswith("/changes") and not lost:
+                        lost.append(response.read())
+                        raise httpx2.ReadError("lost")
+                    yield response
 
-            client.request = losing
+            client.stream = losing
             assert insert(table, NEW.iloc[:5], batch=1000).waiting == 5
             assert lost
             assert table.about()["pending"] == 5
