@@ -2,8 +2,8 @@
 
 The bounds are exact binomial ones; nothing is only asymptotic.
 
-The module also says what an audit could show at best (:func:`reach_of_parts`,
-:func:`reach_of_gaussian`): the bound that a perfect test would find in so many runs. A bound from n
+The module also says what an audit could show at best (:func:`reach_of_claim`,
+:func:`reach_of_parts`, :func:`reach_of_gaussian`): the bound that a perfect test would find in so many runs. A bound from n
 runs stays below the truth, and what is made of several answers gives away all of its epsilon only
 if all of them do at once. So a claim may be exact and its audit still fall short of it; the
 distance to this number, not to the claim, is the fault of the test.
@@ -180,6 +180,19 @@ def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CON
         above, below = above + chance, below + chances.get(-evidence, 0.0)
         points.append((above, below))
     return _find_best_bound(points, counted, 0.0, confidence)
+
+
+def reach_of_claim(
+    epsilon: float, counted: int, delta: float = 0.0, confidence: float = CONFIDENCE
+) -> float:
+    """Return the best bound for a single answer that is as bad as the claim allows.
+
+    With probability delta it tells the world; else it is a coin that tells the truth with odds of
+    e**epsilon to 1.
+    """
+    truth = 1 / (1 + math.exp(-epsilon))
+    point = (delta + (1 - delta) * truth, (1 - delta) * (1 - truth))
+    return _find_best_bound([point], counted, delta, confidence)
 
 
 def reach_of_gaussian(

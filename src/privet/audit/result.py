@@ -9,15 +9,19 @@ from typing import Any
 
 from privet.audit.bounds import epsilon_at_least
 
+#: The verdict where no bound is above its claim. It is no proof.
+NOT_REFUTED = "not refuted"
+
 
 @dataclass(frozen=True)
 class AuditResult:
     """The result of an audit.
 
     ``hits`` are those of the event in the ``counted`` runs of each world, where it is likelier
-    first. ``reach`` is about the bound that a perfect test would have found in so many runs, where
-    that is known. ``lines`` is how many claims are judged together: the more there are, the more a
-    single one takes to be called violated (:func:`judged_together`).
+    first. ``reach`` is about the bound that a perfect test would have found in so many runs, if the
+    claim is no larger than it has to be. ``lines`` is how many claims are judged together: the more
+    there are, the more a single one takes to be called violated (:func:`judged_together`). ``note``
+    says why the audit could not come closer, where that is known.
     """
 
     subject: str
@@ -32,6 +36,7 @@ class AuditResult:
     neighbours: str = ""
     reach: float | None = None
     lines: int = 1
+    note: str = ""
 
     @property
     def bound(self) -> float:
@@ -60,27 +65,54 @@ class AuditResult:
         )
 
     @property
-    def holds(self) -> bool:
-        """Whether the claim is not refuted.
+    def refuted(self) -> bool:
+        """Whether the claim is refuted, with the ``confidence`` for all ``lines`` together."""
+        return self.sure_bound > self.claimed
 
-        This is with the ``confidence`` for all ``lines`` together.
+    @property
+    def holds(self) -> bool:
+        """Whether the claim is *not refuted*: the name that version 0.1 had for it.
+
+        It is no proof. Say ``not result.refuted``, and look at the ``power``.
         """
-        return self.sure_bound <= self.claimed
+        return not self.refuted
 
     @property
     def verdict(self) -> str:
-        """The verdict: ``holds``, ``violated``, or ``in doubt``.
+        """The verdict: ``not refuted``, ``violated``, or ``in doubt``.
 
         It is in doubt if it is above the claim judged alone, and not among so many.
         """
-        if not self.holds:
+        if self.refuted:
             return "violated"
-        return "holds" if self.bound <= self.claimed else "in doubt"
+        return NOT_REFUTED if self.bound <= self.claimed else "in doubt"
 
     @property
     def tightness(self) -> float:
         """The bound as a share of the claim: near 1, a smaller claim would be refuted."""
         return self.bound / self.claimed if self.claimed > 0 else math.inf
+
+    @property
+    def power(self) -> float:
+        """The bound as a share of what was within reach: near 0, the audit was all but blind.
+
+        Without a known reach, of the claim.
+        """
+        return self.bound / self.reach if self.reach else self.tightness
+
+    def __str__(self) -> str:
+        delta = f" with delta {self.delta:g}" if self.delta else ""
+        within = (
+            ""
+            if self.reach is None
+            else f", {_format_share(self.power)} of the {_format_rounded_down(self.reach)} that "
+            "was within reach"
+        )
+        return (
+            f"{self.subject}{': ' if self.subject else ''}{self.verdict}. Epsilon {self.claimed:.4g}"
+            f"{delta} is claimed; it is at least {_format_rounded_down(self.bound)}{within} of "
+            f"2 x {self.runs:,} runs, with a confidence of {self.confidence:.4g}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON."""
@@ -92,6 +124,7 @@ class AuditResult:
             "audited_lower_bound": self.bound,
             "lower_bound_for_all_lines": self.sure_bound,
             "within_reach": self.reach,
+            "power": round(self.power, 4),
             "confidence": self.confidence,
             "lines": self.lines,
             "runs": self.runs,
@@ -101,6 +134,8 @@ class AuditResult:
             "event": self.event,
             "tightness": round(self.tightness, 4),
             "verdict": self.verdict,
+            "refuted": self.refuted,
+            "note": self.note,
         }
 
 
@@ -121,6 +156,7 @@ COLUMNS = (
     "audited lower bound",
     "of the claim",
     "within reach",
+    "of the reach",
     "runs",
     "verdict",
 )
@@ -136,8 +172,9 @@ def format_row(result: AuditResult) -> tuple[str, ...]:
         result.neighbours,
         f"{result.claimed:.4g}{f' (delta {result.delta:g})' if result.delta else ''}",
         _format_rounded_down(result.bound),
-        f"{math.floor(100 * result.tightness)}%",
+        _format_share(result.tightness),
         "" if result.reach is None else _format_rounded_down(result.reach),
+        "" if result.reach is None else _format_share(result.power),
         f"2 x {result.runs:,}",
         result.verdict,
     )
@@ -151,12 +188,13 @@ def summarize_results(results: Sequence[AuditResult]) -> list[str]:
         for word in ("violated", "in doubt")
     )
     said = [
-        f"{len(results)} claims: {'all hold' if not violated else f'{len(violated)} violated'}, "
+        f"{len(results)} claims: {f'{len(violated)} violated' if violated else 'none refuted'}, "
         "judged together with a confidence of "
-        f"{confidence:.4g}. Each bound by itself holds with the same confidence.",
+        f"{confidence:.4g}. Each bound by itself is right with the same confidence.",
         (
-            "A bound below the claim refutes nothing, and proves nothing. Within reach: about what "
-            "a perfect test would show in so many runs."
+            "Not refuted is no proof. Within reach: about what a perfect test would show in so many "
+            "runs, if the claim is no larger than it has to be; of the reach: how much of it this "
+            "test showed."
         ),
     ]
     if doubtful:
@@ -182,16 +220,32 @@ def render_page(results: Sequence[AuditResult], command: str) -> str:
         *summarize_results(results)[:1],
         "",
         f"| {' | '.join(COLUMNS)} |",
-        "|---|---|---|--:|--:|--:|--:|---|",
+        "|---|---|---|--:|--:|--:|--:|--:|---|",
         *(f"| {' | '.join(format_row(result))} |" for result in results),
         "",
         *summarize_results(results)[1:],
         "",
+        *_render_notes(results),
         "## What was seen",
         "",
         *(f"- {describe_event(result)}" for result in results),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _render_notes(results: Sequence[AuditResult]) -> list[str]:
+    """Why some lines stay below what is within reach; nothing where there is no reason to give."""
+    notes = [
+        f"- {result.subject} ({result.neighbours}): {result.note}"
+        for result in results
+        if result.note
+    ]
+    return ["## Why some cannot come closer", "", *notes, ""] if notes else []
+
+
+def _format_share(share: float) -> str:
+    """As a percentage, rounded down."""
+    return f"{math.floor(100 * share)}%" if share < math.inf else "infinite"
 
 
 def _format_rounded_down(value: float) -> str:

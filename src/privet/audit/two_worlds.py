@@ -16,7 +16,7 @@ from typing import Any
 
 from privet._progress import tell
 from privet._validate import check_integer
-from privet.audit.bounds import CONFIDENCE, check_claim
+from privet.audit.bounds import CONFIDENCE, check_claim, reach_of_claim
 from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
 from privet.audit.fitted import EstimatorRun, Look
@@ -51,9 +51,10 @@ def audit(
 
     A quarter of the runs is shared by the pairs, and tells which of them to go on with. A second
     quarter, in this pair, tells which event. The other half is done in this pair too, and the event
-    is counted there, and there alone. So the bound is one test, and holds with the confidence
+    is counted there, and there alone. So the bound is one test, and is right with the confidence
     whatever was tried before: a true claim is called violated with probability 1 - ``confidence``
-    at most.
+    at most. A claim that is not refuted is not proved: the result says how much of what was
+    within reach the audit has seen (``power``).
 
     Parameters
     ----------
@@ -120,7 +121,16 @@ def audit(
     # From here on nothing is chosen any more.
     hits = event.hits(work.done(pair, pair.one, counted), work.done(pair, pair.other, counted))
     return AuditResult(
-        name, float(epsilon), delta, confidence, runs, counted, hits, pair.name, event.words
+        name,
+        float(epsilon),
+        delta,
+        confidence,
+        runs,
+        counted,
+        hits,
+        pair.name,
+        event.words,
+        reach=reach_of_claim(float(epsilon), counted, delta, confidence),
     )
 
 
