@@ -42,6 +42,31 @@ def test_among_many_the_same_counts_are_a_doubt_and_more_of_them_are_a_violation
     assert judged_together([replace(ONE, hits=(500, 300))] * 50)[0].verdict == "not refuted"
 
 
+def test_a_result_says_what_it_claims_what_was_found_and_what_was_within_reach():
+    weak = replace(ONE, hits=(500, 300))
+    assert weak.power == weak.bound / 0.77
+    assert str(weak) == (
+        "count: not refuted. Epsilon 1 is claimed, and it is at least 0.24 by 2 x 2,000 runs, with "
+        "a confidence of 0.999; 0.77 was within reach, and 32% of it was seen"
+    )
+    assert str(ONE).startswith("count: violated. Epsilon 1 is claimed, and it is at least 1.")
+    assert "reach" not in str(ONE)
+    blind = replace(ONE, reach=0.0, hits=(1, 0), counted=2)
+    assert blind.power == 0
+
+
+def test_what_version_0_1_read_is_still_there():
+    """Its keys, the attribute holds, and the word for a claim that is refuted."""
+    old = {
+        "subject", "neighbours", "claimed_epsilon", "delta", "audited_lower_bound",
+        "lower_bound_for_all_lines", "within_reach", "confidence", "lines", "runs", "counted",
+        "hits", "worlds", "event", "tightness", "verdict",
+    }  # fmt: skip
+    told = ONE.to_json()
+    assert old | {"power", "refuted", "note"} == set(told)
+    assert (told["verdict"], told["refuted"], ONE.holds) == ("violated", True, False)
+
+
 @given(st.integers(0, 200), st.integers(0, 200), st.integers(1, 100))
 def test_the_more_lines_the_more_it_takes(hits, other_hits, lines):
     one = replace(ONE, counted=200, hits=(hits, other_hits), lines=lines)

@@ -96,23 +96,24 @@ class AuditResult:
     def power(self) -> float:
         """The bound as a share of what was within reach: near 0, the audit was all but blind.
 
-        Without a known reach, of the claim.
+        Of the claim, where the reach is not known; 0 where nothing was within reach.
         """
-        return self.bound / self.reach if self.reach else self.tightness
+        if self.reach is None:
+            return self.tightness
+        return self.bound / self.reach if self.reach > 0 else 0.0
 
     def __str__(self) -> str:
+        name = f"{self.subject}: " if self.subject else ""
         delta = f" with delta {self.delta:g}" if self.delta else ""
-        within = (
-            ""
-            if self.reach is None
-            else f", {_format_share(self.power)} of the {_format_rounded_down(self.reach)} that "
-            "was within reach"
+        bound = _format_rounded_down(self.bound)
+        said = (
+            f"{name}{self.verdict}. Epsilon {self.claimed:.4g}{delta} is claimed, and it is at "
+            f"least {bound} by 2 x {self.runs:,} runs, with a confidence of {self.confidence:.4g}"
         )
-        return (
-            f"{self.subject}{': ' if self.subject else ''}{self.verdict}. Epsilon {self.claimed:.4g}"
-            f"{delta} is claimed; it is at least {_format_rounded_down(self.bound)}{within} of "
-            f"2 x {self.runs:,} runs, with a confidence of {self.confidence:.4g}"
-        )
+        if self.reach is None or self.refuted:
+            return said
+        reach, share = _format_rounded_down(self.reach), _format_share(self.power)
+        return f"{said}; {reach} was within reach, and {share} of it was seen"
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON."""
@@ -192,9 +193,9 @@ def summarize_results(results: Sequence[AuditResult]) -> list[str]:
         "judged together with a confidence of "
         f"{confidence:.4g}. Each bound by itself is right with the same confidence.",
         (
-            "Not refuted is no proof. Within reach: about what a perfect test would show in so many "
-            "runs, if the claim is no larger than it has to be; of the reach: how much of it this "
-            "test showed."
+            "Not refuted is no proof. Within reach: about what a perfect test would show in so "
+            "many runs, if the claim is no larger than it has to be; of the reach: how much of it "
+            "this test showed."
         ),
     ]
     if doubtful:

@@ -21,7 +21,7 @@ from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
 from privet.audit.fitted import EstimatorRun, Look
 from privet.audit.result import AuditResult
-from privet.audit.worlds import Pair, World, pairs_of
+from privet.audit.worlds import FOR_ESTIMATORS, Pair, World, pairs_of
 from privet.domain.schema import Neighbours
 from privet.errors import ParameterError
 
@@ -82,7 +82,7 @@ def audit(
         is one can be seen. By default it is raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
-    check_integer("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
+    check_integer("runs", runs, 16 * min(max(len(listed), 1), 4), MOST_RUNS)
     if not listed or not all(isinstance(pair, Pair) for pair in listed):
         raise ParameterError(
             "pairs must be one or several pairs of worlds, such as pairs_of or pair_of makes"
@@ -223,8 +223,9 @@ def audit_estimator(
         Give data frames with words, rather than arrays in which a word is its place in
         the domain.
     look
-        ``"all"``: predictions for the row in question, public attributes that end in an
-        underscore, trees and members of ensembles. ``"predictions"``: these alone. A function
+        ``"all"``: predictions for the row in question and along each attribute, every public
+        attribute and property and what these hold, trees and members of ensembles.
+        ``"predictions"``: these alone. A function
         of the fitted estimator: predictions, and what it gives back (numbers, words, arrays, or
         lists and mappings of these).
     name
@@ -249,7 +250,7 @@ def audit_estimator(
         )
     result = audit(
         run,
-        pairs_of(neighbours, crowd=True) if pairs is None else pairs,
+        pairs_of(neighbours, families=FOR_ESTIMATORS, crowd=True) if pairs is None else pairs,
         epsilon,
         runs,
         delta=delta,

@@ -155,7 +155,9 @@ def _print_results(found: list[AuditResult]) -> None:
         )
     for result in found:
         *words, verdict = format_row(result)
-        view.add_row(*words, Text(verdict, style="" if result.verdict == NOT_REFUTED else "bold red"))
+        view.add_row(
+            *words, Text(verdict, style="" if result.verdict == NOT_REFUTED else "bold red")
+        )
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, 140)  # a line for each, in a file or a pipe
