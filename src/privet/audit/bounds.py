@@ -5,8 +5,8 @@ The bounds are exact binomial ones; nothing is only asymptotic.
 The module also says what an audit could show at best (:func:`reach_of_claim`,
 :func:`reach_of_parts`, :func:`reach_of_gaussian`): the bound that a perfect test would find in so
 many runs. A bound from n runs stays below the truth, and what is made of several answers gives away
-all of its epsilon only if all of them do at once. So a claim may be exact and its audit still fall short of it; the
-distance to this number, not to the claim, is the fault of the test.
+all of its epsilon only if all of them do at once. So a claim may be exact and its audit still fall
+short of it; the distance to this number, not to the claim, is the fault of the test.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from privet.audit.bounds import CONFIDENCE, check_claim, reach_of_claim
 from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
 from privet.audit.fitted import EstimatorRun, Look
+from privet.audit.likelihoods import Heard
 from privet.audit.result import AuditResult
 from privet.audit.worlds import FOR_ESTIMATORS, Pair, World, pairs_of
 from privet.domain.schema import Neighbours
@@ -156,11 +157,10 @@ class _Work:
     def _chunks(self, pair: Pair, world: World, count: int) -> Iterator[list[Features]]:
         sizes = [min(_RUNS_PER_CHUNK, count - start) for start in range(0, count, _RUNS_PER_CHUNK)]
         if self.executor is None:
-            yield from (_observe_runs(self.run, world, pair.probed, size) for size in sizes)
+            yield from (_observe_runs(self.run, world, pair, size) for size in sizes)
             return
         waiting: list[Future[list[Features]]] = [
-            self.executor.submit(_observe_runs, self.run, world, pair.probed, size)
-            for size in sizes
+            self.executor.submit(_observe_runs, self.run, world, pair, size) for size in sizes
         ]
         try:
             yield from (future.result() for future in as_completed(waiting))
@@ -176,8 +176,14 @@ def _run_or_record_failure(run: RunInWorld, world: World) -> Any:
         return {"failure": type(error).__name__}
 
 
-def _observe_runs(run: RunInWorld, world: World, probed: World, count: int) -> list[Features]:
-    return [observed(run(world), probed) for _ in range(count)]
+def _observe_runs(run: RunInWorld, world: World, pair: Pair, count: int) -> list[Features]:
+    return [_observe_run(run(world), pair) for _ in range(count)]
+
+
+def _observe_run(released: Any, pair: Pair) -> Features:
+    if isinstance(released, Heard):
+        return observed(released.what, pair.probed) | released.features(pair)
+    return observed(released, pair.probed)
 
 
 # The audit of anybody's estimator.
