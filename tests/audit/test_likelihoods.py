@@ -16,7 +16,7 @@ from privet.audit.subjects import SubjectRun
 from privet.errors import ParameterError
 from privet.mechanisms.selection import select
 
-RUNS = 400
+RUNS = 200
 
 
 @pytest.fixture
@@ -43,7 +43,17 @@ def test_permute_and_flip_by_hand():
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize(
-    "name", ["count", "count-gaussian", "gibbs-boost", "session", "forest-people", "median", "join"]
+    "name",
+    [
+        "count",
+        "count-gaussian",
+        "median",
+        "join",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("gibbs-boost", "session", "forest-people")
+        ),
+    ],
 )
 def test_a_ratio_averages_to_one_where_it_is_for_the_other_world(name, neighbours, bits):
     """The expectation of P(other)/P(one) in the one world is 1; of a ratio that is off, it is not.

@@ -2,6 +2,7 @@
 
 from experiments.mutants.listed import (
     asking,
+    auditing,
     chance,
     counting,
     handing_out,
@@ -20,4 +21,5 @@ MUTANTS = (
     *handing_out.MUTANTS,
     *outsourcing.MUTANTS,
     *timing.MUTANTS,
+    *auditing.MUTANTS,
 )

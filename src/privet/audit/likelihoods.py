@@ -173,7 +173,7 @@ def log_selection(scores: Sequence[int], rate: float, mechanism: str) -> Floats:
         taken[i] * float(weights @ np.delete(passed, i, axis=1).prod(axis=1)) / 2
         for i in range(len(scores))
     ]
-    return np.log(np.array(chances))
+    return np.asarray(np.log(chances))
 
 
 def _log_probability_of_tree(answer: Drawn, source: CountSource) -> float:
@@ -195,7 +195,7 @@ def _log_probability_of_tree(answer: Drawn, source: CountSource) -> float:
     total = most + math.log(float(np.exp(weights - most).sum()))
     scoring, tree, right = Scoring(query.schema, query.weighting), answer.tree(), 0.0
     for codes, classes, times in source.rows():
-        correct = answer.labels[tree.reach(codes)] == classes
+        correct = answer.labels[tree.reach(list(codes))] == classes
         weight = scoring.weights(codes, classes)
         right += float((weight * (times if len(times) else 1))[correct].sum())
     return unit * right - total

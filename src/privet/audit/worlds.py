@@ -273,6 +273,16 @@ _FAMILIES: Mapping[str, Family] = {
         _make_row("x", 0.5, "yes"),
         _make_row("y", 3.5, "no"),
     ),
+    "against one of two": Family(
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 3,
+        _make_row("x", 3.5, "no"),
+        _make_row("y", 3.5, "no"),
+    ),
+    "half like one and half like another": Family(
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")],
+        _make_row("x", 3.5, "no"),
+        _make_row("x", 3.5, "yes"),
+    ),
     # Without the row, the classes part at 2 and the median is 3; with it, at 1.5 and 2.5.
     "a threshold that one row moves": Family(
         [_make_row("x", 1.0, "no")] * 3 + [_make_row("x", 3.0, "yes")] * 4,

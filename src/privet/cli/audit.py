@@ -22,8 +22,7 @@ def audit(
         "--epsilon",
         "-e",
         help=(
-            "What each is given per row added or removed; by default what suits it, most often 4 "
-            "for a person."
+            "What each is given per row added or removed; by default what claims 4 for a person."
         ),
     ),
     runs: int = typer.Option(
