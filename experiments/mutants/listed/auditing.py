@@ -21,7 +21,7 @@ MUTANTS = (
         "a threshold that is read off the rows is not refuted",
         (
             "audit/test_estimators.py::test_a_threshold_that_is_picked_exactly_is_caught"
-            "[predictions-Scaled-add-remove]",
+            "[predictions-MedianThreshold-add-remove]",
         ),
     ),
     Mutant(
