@@ -1,4 +1,4 @@
-"""Anybody's estimator: a correct one holds, and broken ones are caught. Noise is seeded, so the
+"""Anybody's estimator: a correct one is not refuted, and broken ones are caught. Noise is seeded, so the
 outcomes are the same every time.
 """
 
@@ -70,7 +70,7 @@ class NoisyVote(BaseEstimator):
         return NOISE.integers(0, 2, len(X))
 
 
-def test_a_correct_one_holds_and_is_seen_well():
+def test_a_correct_one_is_not_refuted_and_is_seen_well():
     found = audit_estimator(Majority(), 1, 3000)
     assert (found.subject, found.verdict) == ("Majority", "not refuted")
     assert found.bound > 0.5

@@ -213,6 +213,7 @@ def describe_event(result: AuditResult) -> str:
 
 def render_page(results: Sequence[AuditResult], command: str) -> str:
     """Render the table as a page in Markdown, with the command that made it and what was seen."""
+    notes = [f"- {note}" for note in list_notes(results)]
     lines = [
         "# What the audit found",
         "",
@@ -226,7 +227,7 @@ def render_page(results: Sequence[AuditResult], command: str) -> str:
         "",
         *summarize_results(results)[1:],
         "",
-        *_render_notes(results),
+        *(["## Why some cannot come closer", "", *notes, ""] if notes else []),
         "## What was seen",
         "",
         *(f"- {describe_event(result)}" for result in results),
@@ -234,14 +235,13 @@ def render_page(results: Sequence[AuditResult], command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _render_notes(results: Sequence[AuditResult]) -> list[str]:
-    """Why some lines stay below what is within reach; nothing where there is no reason to give."""
-    notes = [
-        f"- {result.subject} ({result.neighbours}): {result.note}"
+def list_notes(results: Sequence[AuditResult]) -> list[str]:
+    """List why some results stay below what is within reach, with what is attainable."""
+    return [
+        f"{result.subject} ({result.neighbours}): {result.note}"
         for result in results
         if result.note
     ]
-    return ["## Why some cannot come closer", "", *notes, ""] if notes else []
 
 
 def _format_share(share: float) -> str:

@@ -143,6 +143,7 @@ def _print_results(found: list[AuditResult]) -> None:
         NOT_REFUTED,
         describe_event,
         format_row,
+        list_notes,
         summarize_results,
     )
 
@@ -164,5 +165,5 @@ def _print_results(found: list[AuditResult]) -> None:
     for result in found:
         if result.verdict != NOT_REFUTED:
             console.print(describe_event(result), markup=False, soft_wrap=True)
-    for line in summarize_results(found):
+    for line in [*list_notes(found), *summarize_results(found)]:
         console.print(line, markup=False, soft_wrap=True)
