@@ -1,5 +1,5 @@
-"""Anybody's estimator: a correct one is not refuted, and broken ones are caught. Noise is seeded, so the
-outcomes are the same every time.
+"""Anybody's estimator: a correct one is not refuted, and broken ones are caught. Noise is seeded,
+so the outcomes are the same every time.
 """
 
 from __future__ import annotations
