@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 from privet.audit.bounds import epsilon_at_least
@@ -213,24 +214,27 @@ def describe_event(result: AuditResult) -> str:
 
 def render_page(results: Sequence[AuditResult], command: str) -> str:
     """Render the table as a page in Markdown, with the command that made it and what was seen."""
-    notes = [f"- {note}" for note in list_notes(results)]
+    notes = [_wrap(f"- {note}") for note in list_notes(results)]
     lines = [
         "# What the audit found",
         "",
-        f"Made by `{command}`. How it works, and what it does not say: `docs/concepts/audit.md`.",
+        _wrap(
+            f"Made by `{command}`. How it works, and what it does not say: "
+            "`docs/concepts/audit.md`."
+        ),
         "",
-        *summarize_results(results)[:1],
+        *map(_wrap, summarize_results(results)[:1]),
         "",
         f"| {' | '.join(COLUMNS)} |",
         "|---|---|---|--:|--:|--:|--:|--:|---|",
         *(f"| {' | '.join(format_row(result))} |" for result in results),
         "",
-        *summarize_results(results)[1:],
+        *map(_wrap, summarize_results(results)[1:]),
         "",
         *(["## Why some cannot come closer", "", *notes, ""] if notes else []),
         "## What was seen",
         "",
-        *(f"- {describe_event(result)}" for result in results),
+        *(_wrap(f"- {describe_event(result)}") for result in results),
     ]
     return "\n".join(lines) + "\n"
 
@@ -242,6 +246,14 @@ def list_notes(results: Sequence[AuditResult]) -> list[str]:
         for result in results
         if result.note
     ]
+
+
+def _wrap(text: str) -> str:
+    """Lines of at most 100 characters; those of a list are indented."""
+    indent = "  " if text.startswith("- ") else ""
+    return "\n".join(
+        wrap(text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def _format_share(share: float) -> str:

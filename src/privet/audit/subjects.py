@@ -258,7 +258,7 @@ SUBJECTS: dict[str, Subject] = {
         Subject(
             "forest-budget",
             releases.release_learner("ForestClassifier", divide="budget", **_TWO),
-            _TIE,
+            (*_TIE[1:], *_HALF),
         ),
         # Without a test on the way to a leaf: who else is in a part is drawn, and so is a tie.
         Subject(
@@ -290,7 +290,7 @@ SUBJECTS: dict[str, Subject] = {
         Subject(
             "session",
             releases.release_session,
-            (*_TIE[:1], *_HALF),
+            (*_ORDER, *_HALF),
             limits={"replace": _ASKED_FOR_REPLACED},
         ),
         Subject(

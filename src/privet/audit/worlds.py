@@ -256,7 +256,7 @@ _FAMILIES: Mapping[str, Family] = {
     "below one other": Family(
         [_make_row("x", 1.5, "no")],
         _make_row("x", 0.5, "yes"),
-        _make_row("x", 3.5, "yes"),
+        _make_row("x", 3.5, "no"),
     ),
     "first of all in order": Family(
         [
@@ -274,9 +274,9 @@ _FAMILIES: Mapping[str, Family] = {
         _make_row("y", 3.5, "no"),
     ),
     "against one of two": Family(
-        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 3,
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 10,
         _make_row("x", 3.5, "no"),
-        _make_row("y", 3.5, "no"),
+        _make_row("y", 0.5, "no"),
     ),
     "half like one and half like another": Family(
         [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")],
