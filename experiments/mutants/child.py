@@ -31,13 +31,13 @@ class Recorder:
 
 
 def audited(subject: str, runs: int) -> str:
-    """Return what an audit says against a claim, or an empty string where it holds."""
+    """Return what an audit says against a claim, or an empty string where it is not refuted."""
     import privet as pv
     from privet.audit import audit_subject
 
     with pv.testing.unlock_test_seeds():
         found = audit_subject(subject, Fraction(1), runs, bits=pv.testing.SeededBits(SEED))
-    if found.verdict == "holds":
+    if not found.refuted:
         return ""
     return f"{found.verdict}: at least {found.bound:.2f} where {found.claimed:g} is claimed"
 

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 import privet as pv
 from privet.audit import pairs_of
 from privet.audit.features import observed
+from privet.audit.fitted import Fitted
 from privet.audit.worlds import World
 from privet.errors import ParameterError
 
@@ -51,13 +52,12 @@ def test_worlds_give_the_same_names():
 
 
 def test_of_anybodys_estimator_predictions_are_seen():
-    numbers = PAIR.other.X.assign(a=lambda X: (X["a"] == "x").astype(float))
-    fitted = DecisionTreeClassifier(random_state=0).fit(numbers, PAIR.other.y)
-    probed = World(PAIR.probed.schema, PAIR.probed.rows)
-    probed.__dict__["table"] = PAIR.probed.table.assign(a=lambda X: (X["a"] == "x").astype(float))
-    seen = observed(fitted, probed)
+    fitted = DecisionTreeClassifier(random_state=0).fit(PAIR.other.numbers[0], PAIR.other.y)
+    seen = observed(Fitted(fitted), PAIR.probed)
     assert seen["predict_proba: entry 0, 1"] == 1.0
     assert seen["predict: entry 0"] == "yes"
+    along = [seen[f"predict along b: entry {i}"] for i in range(17)]
+    assert along == fitted.predict([[0, i / 4] for i in range(17)]).tolist()
     assert (seen["classes_: entry 0"], seen["classes_: entry 1"]) == ("no", "yes")
 
 

@@ -6,7 +6,12 @@ import math
 
 import pytest
 
-from privet.audit.bounds import reach_of_gaussian, reach_of_parts
+from privet.audit.bounds import (
+    epsilon_at_least,
+    reach_of_claim,
+    reach_of_gaussian,
+    reach_of_parts,
+)
 
 
 @pytest.mark.parametrize("parts", [(1.0,), (0.5, 0.5), (4.0,), (1.0, 2.0, 1.0)])
@@ -48,3 +53,20 @@ def test_gaussian_noise_is_what_it_is():
 
 def test_a_huge_epsilon_is_no_error():
     assert reach_of_parts([1000.0], 500) == reach_of_parts([800.0, 900.0], 500) > 4
+
+
+def test_selections_and_draws_show_less_than_noise():
+    """Permute-and-flip among two: 1/2 against exp(-2)/2, or as far apart elsewhere."""
+    noise, selection, draw = (
+        reach_of_parts([2.0], 1000),
+        reach_of_parts([], 1000, selections=[2.0]),
+        reach_of_parts([], 1000, draws=[2.0]),
+    )
+    assert noise > selection > draw > 1
+    assert selection == pytest.approx(epsilon_at_least(500, 1000, 68, 1000), abs=0.1)
+    assert reach_of_parts([1.0], 1000, draws=[1.0]) < reach_of_parts([1.0, 1.0], 1000)
+
+
+def test_of_a_claim_it_is_that_of_one_answer_and_delta_costs():
+    assert reach_of_claim(2.0, 1000) == reach_of_parts([2.0], 1000)
+    assert 0 < reach_of_claim(2.0, 1000, 0.1) < reach_of_claim(2.0, 1000)

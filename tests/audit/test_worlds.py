@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from privet import Schema
-from privet.audit.worlds import DOMAIN, FAMILIES, PERSON, Pair, World, pairs_of
+from privet.audit.worlds import DOMAIN, FAMILIES, FOR_ESTIMATORS, PERSON, Pair, World, pairs_of
 from privet.errors import ParameterError
 
 
@@ -29,9 +29,28 @@ def test_one_person_differs(neighbours, most):
         if most > 1:
             assert {dict(row)[PERSON] for row in (gone + come)} == {"somebody"}
         assert pair.schema.n_rows == (None if neighbours == "add-remove" else len(pair.other.table))
+        place = 0 if pair.name == "ahead of all others" else -1
         assert pair.probed.X.to_dict("records")[0] == {
-            name: pair.other.rows[-1][name] for name in DOMAIN.names
+            name: pair.other.rows[place][name] for name in DOMAIN.names
         }
+
+
+def test_only_tables_of_one_class_get_a_crowd():
+    for family in FOR_ESTIMATORS:
+        bare, crowded = (pairs_of(families=[family], crowd=crowd)[0].one for crowd in (False, True))
+        added = len(crowded.rows) - len(bare.rows)
+        assert added == (6 if bare.y.nunique() < 2 else 0)
+        assert crowded.y.nunique() == 2
+
+
+def test_a_model_is_asked_along_each_attribute():
+    (pair,) = pairs_of(families=["a lone row in a leaf"])
+    lines = pair.probed.lines
+    assert lines["a"].X.to_numpy().tolist() == [["x", 0.5], ["y", 0.5]]
+    values = lines["b"].X["b"].tolist()
+    assert values == sorted(values)
+    assert (values[0], values[-1], len(values)) == (0, 4, 17)
+    assert set(lines["b"].X["a"]) == {"x"}
 
 
 def test_an_empty_table_has_its_columns():

@@ -33,8 +33,8 @@ def test_the_table_has_a_line_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
         == "4"
     )
     assert ("randomizer-sample", "add-remove") not in lines
-    assert lines["count", "replace"][-1] == "holds"
-    assert "3 claims: all hold, judged together with a confidence of 0.999" in done.output
+    assert lines["count", "replace"][-2:] == ["not", "refuted"]
+    assert "3 claims: none refuted, judged together with a confidence of 0.999" in done.output
 
 
 def test_the_table_can_be_a_file(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_json_has_all_of_it() -> None:
         "count",
         "replace",
         1.0,
-        "holds",
+        "not refuted",
     )
     assert told["counted"] * 2 == told["runs"] == 64
 
@@ -82,9 +82,9 @@ def test_processes_do_the_same() -> None:
         for one in json.loads(done.output)
     ]
     assert told == [
-        ("randomizer-split", "replace", "holds", 3),
-        ("count", "add-remove", "holds", 3),
-        ("count", "replace", "holds", 3),
+        ("randomizer-split", "replace", "not refuted", 3),
+        ("count", "add-remove", "not refuted", 3),
+        ("count", "replace", "not refuted", 3),
     ]
 
 

@@ -137,7 +137,7 @@ def _page(lines: Sequence[Line]) -> str:
 
 
 def _verdict(line: Line) -> str:
-    if line["verdict"] == "holds":
+    if line["verdict"] == _NOT_REFUTED:
         return _NOT_REFUTED
     return _IN_THIS_READING if REMARKS[line["case"]].reading else _REFUTED
 

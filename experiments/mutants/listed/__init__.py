@@ -2,6 +2,7 @@
 
 from experiments.mutants.listed import (
     asking,
+    auditing,
     chance,
     counting,
     handing_out,
@@ -22,4 +23,5 @@ MUTANTS = (
     *handing_out.MUTANTS,
     *outsourcing.MUTANTS,
     *timing.MUTANTS,
+    *auditing.MUTANTS,
 )

@@ -4,6 +4,7 @@ one person.
 - :mod:`~privet.audit.two_worlds`: ``audit`` anything that can be run; ``audit_estimator``
 - :mod:`~privet.audit.worlds`: small neighbouring tables that are the worst case for trees
 - :mod:`~privet.audit.features`, :mod:`~privet.audit.fitted`: what can be seen of a release
+- :mod:`~privet.audit.likelihoods`: the exact likelihood ratio of a curator's answers
 - :mod:`~privet.audit.events`: an event, chosen on some runs and counted on others
 - :mod:`~privet.audit.bounds`: how large epsilon must be, and what a perfect test could show
 - :mod:`~privet.audit.result`: the result of one audit or many, as text

@@ -2,11 +2,11 @@
 
 The bounds are exact binomial ones; nothing is only asymptotic.
 
-The module also says what an audit could show at best (:func:`reach_of_parts`,
-:func:`reach_of_gaussian`): the bound that a perfect test would find in so many runs. A bound from n
-runs stays below the truth, and what is made of several answers gives away all of its epsilon only
-if all of them do at once. So a claim may be exact and its audit still fall short of it; the
-distance to this number, not to the claim, is the fault of the test.
+The module also says what an audit could show at best (:func:`reach_of_claim`,
+:func:`reach_of_parts`, :func:`reach_of_gaussian`): the bound that a perfect test would find in so
+many runs. A bound from n runs stays below the truth, and what is made of several answers gives away
+all of its epsilon only if all of them do at once. So a claim may be exact and its audit still fall
+short of it; the distance to this number, not to the claim, is the fault of the test.
 """
 
 from __future__ import annotations
@@ -157,29 +157,92 @@ def check_claim(delta: float, confidence: float) -> None:
 # What an audit could show at best: the bound that a perfect test would find.
 
 
-def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CONFIDENCE) -> float:
+#: The log-probabilities of each side of a coin, in one world and in the other.
+Coin = tuple[tuple[float, float], tuple[float, float]]
+#: How a selection or a draw may lean: which part of its epsilon speaks for one of the outcomes.
+_LEANS = tuple(step / 4 for step in range(-1, 6))
+
+
+def reach_of_parts(
+    parts: Sequence[float],
+    counted: int,
+    confidence: float = CONFIDENCE,
+    *,
+    selections: Sequence[float] = (),
+    draws: Sequence[float] = (),
+) -> float:
     """Return the best bound for answers of these epsilons, each the worst that its epsilon allows.
 
-    The worst is a coin that tells the truth with odds of e**epsilon to 1.
+    The worst is a coin that tells the truth with odds of e**epsilon to 1. No mechanism tells more
+    (Kairouz, Oh and Viswanath 2015), whatever an answer depends on; a noisy count is as bad as
+    that. The test looks at all evidence together.
 
-    No mechanism tells more (Kairouz, Oh and Viswanath 2015), whatever an answer depends on. The
-    test looks at all evidence together.
+    ``selections`` and ``draws`` are the epsilons of answers by permute-and-flip and by the
+    exponential mechanism, which tell less than this coin, even in the worst of worlds: there, one
+    of two candidates is ahead by a part of what one row can move, and falls behind by the rest.
     """
-    chances = {0.0: 1.0}  # in the world that the evidence is for, by evidence
-    for part in parts:
-        after: defaultdict[float, float] = defaultdict(float)
-        truth = 1 / (1 + math.exp(-part))
-        for evidence, chance in chances.items():
-            after[round(evidence + part, 9)] += chance * truth
-            after[round(evidence - part, 9)] += chance * (1 - truth)
+    truths = [_make_coin(part, -part) for part in parts]
+    best = 0.0
+    for lean in _LEANS if draws else (0.0,):
+        drawn = [_make_coin(part * (1 - lean), -part * lean) for part in draws]
+        for ahead in (0.0, 0.25, 0.5, 0.75, 1.0) if selections else (0.0,):
+            selected = [_make_flipped_coin(part * ahead, part * (1 - ahead)) for part in selections]
+            points = _list_best_events([*truths, *drawn, *selected])
+            best = max(best, _find_best_bound(points, counted, 0.0, confidence))
+    return best
+
+
+def _make_coin(odds: float, other_odds: float) -> Coin:
+    """A coin with these log-odds for its first side, in the two worlds."""
+    first, second = (
+        (-float(np.logaddexp(0, -side * odds)), -float(np.logaddexp(0, -side * other_odds)))
+        for side in (1, -1)
+    )
+    return first, second
+
+
+def _make_flipped_coin(ahead: float, behind: float) -> Coin:
+    """Permute-and-flip among two: the better of them is not taken if the other comes first and its
+    coin falls so, with probability exp(-gap) / 2.
+    """
+    missed, taken = math.exp(-ahead) / 2, math.exp(-behind) / 2
+    return (math.log1p(-missed), math.log(taken)), (math.log(missed), math.log1p(-taken))
+
+
+def _list_best_events(coins: Iterable[Coin]) -> list[tuple[float, float]]:
+    """The probabilities, in both worlds, of the events that the evidence of all coins is at least
+    something.
+    """
+    chances = {0.0: (1.0, 1.0)}  # by evidence
+    for coin in coins:
+        after: defaultdict[float, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+        for one, other in coin:
+            for evidence, (chance, other_chance) in chances.items():
+                so_far, other_so_far = after[key := round(evidence + one - other, 9)]
+                after[key] = (
+                    so_far + chance * math.exp(one),
+                    other_so_far + other_chance * math.exp(other),
+                )
         chances = dict(after)
     above = below = 0.0
     points = []
-    for evidence, chance in sorted(chances.items(), reverse=True):
-        # in the other world, evidence speaks for the opposite
-        above, below = above + chance, below + chances.get(-evidence, 0.0)
+    for _, (chance, other_chance) in sorted(chances.items(), reverse=True):
+        above, below = above + chance, below + other_chance
         points.append((above, below))
-    return _find_best_bound(points, counted, 0.0, confidence)
+    return points
+
+
+def reach_of_claim(
+    epsilon: float, counted: int, delta: float = 0.0, confidence: float = CONFIDENCE
+) -> float:
+    """Return the best bound for a single answer that is as bad as the claim allows.
+
+    With probability delta it tells the world; else it is a coin that tells the truth with odds of
+    e**epsilon to 1.
+    """
+    truth = 1 / (1 + math.exp(-epsilon))
+    point = (delta + (1 - delta) * truth, (1 - delta) * (1 - truth))
+    return _find_best_bound([point], counted, delta, confidence)
 
 
 def reach_of_gaussian(
@@ -201,7 +264,7 @@ def _find_best_bound(
     chances.
     """
     hits = {
-        (min(round(above * counted), counted), min(math.ceil(below * counted - 1e-9), counted))
+        (min(round(above * counted), counted), min(math.ceil(below * counted - 1e-6), counted))
         for above, below in points
     }
     return max(

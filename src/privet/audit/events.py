@@ -124,12 +124,11 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
 
     It is chosen for a number of runs in which it will be counted.
 
-    Likelihoods are fitted to the first half of these runs; they, every number and every word are
-    then compared on the second.
+    Likelihoods are fitted to the first half of these runs, and compared on the second; every number
+    and every word by itself, on all of them.
     """
     middle, other_middle = len(one) // 2, len(other) // 2
     scores = fit_likelihoods(one[:middle], other[:other_middle])
-    one, other = one[middle:], other[other_middle:]
     guess = partial(_estimate_event, counted=counted, delta=delta)
     events: list[Event] = []
     for name in dict.fromkeys(name for run in (*one, *other) for name in run):
@@ -137,6 +136,7 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
         events += _propose_threshold_events(
             partial(Threshold, name), numbers_of(one, name), numbers_of(other, name), guess
         )
+    one, other = one[middle:], other[other_middle:]
     for score in scores:
         events += _propose_threshold_events(
             partial(Likely, score), score.of(one), score.of(other), guess

@@ -1,13 +1,17 @@
-"""Extract what can be seen of anybody's fitted estimator, by the conventions of scikit-learn.
+"""Extract what can be seen of anybody's fitted estimator: what it predicts, and all that it keeps
+in public.
 
-This is what it predicts, and what it keeps in public.
+Public is every attribute, slot and property whose name does not begin with an underscore, and what
+these hold: mappings, lists, arrays, frames, and objects with public attributes of their own.
 """
 
 from __future__ import annotations
 
 import copy
+import hashlib
 import random
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.audit.worlds import World
+from privet.domain import Schema
 from privet.errors import ParameterError
 
 #: All that is public, or predictions alone, or what a function of the fitted estimator gives back.
@@ -34,18 +39,26 @@ class Fitted:
 
     def parts(self, probed: World) -> dict[str, Any]:
         """Return everything that is seen, by name: numbers, words, arrays."""
-        X = probed.X if self.as_frame else probed.numbers[0]  # noqa: N806
+        X = self._rows_of(probed)  # noqa: N806
         parts = observe_predictions(self.estimator, X)
+        for name, line in probed.lines.items():
+            parts |= {
+                f"{method} along {name}": said
+                for method, said in observe_predictions(self.estimator, self._rows_of(line)).items()
+            }
         if callable(self.look):
             return parts | {"seen": self.look(self.estimator)}
         parts |= observe_fitted_state(self.estimator, X) if self.look == "all" else {}
         if not parts:  # an audit that sees nothing finds nothing
             raise ParameterError(
                 f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts "
-                "nothing, and keeps no numbers or words in attributes that end in an underscore; "
-                "give look a function of it that gives them back"
+                "nothing, and keeps no numbers or words in public attributes; give look a function "
+                "of it that gives them back"
             )
         return parts
+
+    def _rows_of(self, world: World) -> Any:
+        return world.X if self.as_frame else world.numbers[0]
 
 
 @dataclass(frozen=True)
@@ -137,14 +150,12 @@ def observe_predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
 
 
 def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
-    """Return the attributes that end in an underscore, leaves of these rows, and ensemble members.
+    """Return all that is public of a fitted object, leaves of these rows, and ensemble members.
 
     Of an ensemble, the first members are looked at.
     """
     parts: dict[str, Any] = {}
-    for name, value in vars(estimator).items() if hasattr(estimator, "__dict__") else ():
-        if not name.endswith("_") or name.startswith("_"):
-            continue
+    for name, value in list_public_attributes(estimator):
         if name == "estimators_":
             for m, member in enumerate(np.ravel(np.asarray(value, dtype=object))[:MEMBERS]):
                 parts |= {
@@ -156,8 +167,8 @@ def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N80
                 }
         elif hasattr(value, "children_left") and hasattr(estimator, "apply"):
             parts |= _observe_sklearn_tree(value, np.asarray(estimator.apply(X)))
-        elif _is_observable(value):
-            parts[name] = value
+        else:
+            parts |= dict(_flatten_state(name, value, ()))
     return parts
 
 
@@ -178,14 +189,91 @@ def _observe_sklearn_tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]
     }
 
 
-def _is_observable(value: Any) -> bool:
-    """Whether it is made of numbers and words alone."""
-    if isinstance(value, Mapping):
-        return all(_is_observable(part) for part in value.values())
-    if isinstance(value, list | tuple):
-        return all(_is_observable(part) for part in value)
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biufUS" or (
-            value.dtype.kind == "O" and all(_is_observable(part) for part in value.flat)
+# All that is public of an object.
+
+#: Of objects within objects so many levels are looked at, and of a list so many members.
+LEVELS, LISTED = 4, 64
+#: What these modules define is no state of a model: code, generators of random numbers, locks.
+_NO_STATE = ("builtins", "types", "functools", "random", "numpy", "threading", "logging")
+
+
+def list_public_attributes(owner: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the public attributes of an object that hold something: its own, slots and properties.
+
+    A property that raises is seen by the name of its error, since whether it does may depend on a
+    row; one that says that it is not there is not.
+    """
+    names = dict.fromkeys(getattr(owner, "__dict__", {}))
+    for kind in type(owner).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        names |= dict.fromkeys((slots,) if isinstance(slots, str) else slots)
+        names |= dict.fromkeys(
+            name
+            for name, one in vars(kind).items()
+            if not callable(one) and hasattr(one, "__get__")
         )
-    return isinstance(value, str | int | float | np.number)
+    for name in names:
+        if name.startswith("_"):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # such as that a name is deprecated
+                value = getattr(owner, name)
+        except AttributeError:
+            continue
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is seen
+            value = f"raises {type(error).__name__}"
+        if not callable(value):
+            yield name, value
+
+
+def _flatten_state(name: str, value: Any, within: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
+    """Yield the numbers, words and arrays of a value, whatever it is made of."""
+    if isinstance(value, Schema) or id(value) in within or len(within) > LEVELS:
+        return  # what is public anyway, or seen already
+    within = (*within, id(value))
+    if value is None or isinstance(value, str | int | float | np.number):
+        yield name, value
+    elif isinstance(value, bytes | bytearray):
+        yield name, bytes(value).hex()
+    elif isinstance(value, Mapping):
+        yield f"{name}: size", len(value)
+        for key in list(value)[:LISTED]:
+            yield from _flatten_state(f"{name}: {key}", value[key], within)
+    elif isinstance(value, set | frozenset):
+        yield from _flatten_state(name, sorted(map(str, value)), within)
+    elif hasattr(value, "__array__"):
+        yield from _flatten_array(name, np.asarray(value), within)
+    elif isinstance(value, list | tuple):
+        yield from _flatten_list(name, value, within)
+    elif type(value).__module__.partition(".")[0] not in _NO_STATE and not callable(value):
+        for inner, part in list_public_attributes(value):
+            yield from _flatten_state(f"{name}.{inner}", part, within)
+
+
+def _flatten_list(
+    name: str, values: list[Any] | tuple[Any, ...], within: tuple[int, ...]
+) -> Iterator[tuple[str, Any]]:
+    """A list of numbers, or of equal lists of them, is an array; else its members one by one."""
+    try:
+        table = np.asarray(values)
+    except ValueError:  # lists of unequal lengths
+        table = np.empty(0, dtype=object)
+    if table.dtype.kind in "biufUS":
+        yield from _flatten_array(name, table, within)
+        return
+    yield f"{name}: size", len(values)
+    for i, part in enumerate(values[:LISTED]):
+        yield from _flatten_state(f"{name}: {i}", part, within)
+
+
+def _flatten_array(
+    name: str, values: npt.NDArray[Any], within: tuple[int, ...]
+) -> Iterator[tuple[str, Any]]:
+    yield f"{name}: shape", str(values.shape)
+    if values.dtype.kind == "O":
+        yield from _flatten_list(name, values.ravel().tolist(), within)
+    elif values.dtype.kind in "biufUSM":
+        yield name, values if values.dtype.kind != "M" else values.astype(str)
+        # Where an array is too large to look at every entry, equal ones are still equal.
+        yield f"{name}: digest", hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from privet.accounting.conversion import epsilon_for, rho_for
 from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import MemoryLedger
 from privet.accounting.statement import People, PrivacyStatement
+from privet.audit.likelihoods import HeardAnswer, Listener, View, see_all
 from privet.audit.worlds import World
-from privet.curator import Curator
 from privet.mechanisms.randomness import Bits
 
 #: The delta of what promises no pure epsilon: large, so that an audit of a few thousand runs has
@@ -32,7 +33,7 @@ class Released:
 
     ``parts`` are the epsilons of the single answers that it is made of, or its ``rho`` where it has
     no pure epsilon: they tell what an audit could show at best (:mod:`~privet.audit.bounds`), and
-    nothing else.
+    nothing else. ``answers`` are those that curators gave for it.
     """
 
     what: Any
@@ -40,6 +41,7 @@ class Released:
     delta: Fraction = Fraction(0)
     parts: tuple[float, ...] = ()
     rho: float = 0.0
+    answers: Sequence[HeardAnswer] = ()
 
 
 #: Releases something about a world for an epsilon per row added or removed, drawn from these bits.
@@ -49,21 +51,22 @@ Release = Callable[[World, Fraction, Bits], Released]
 # Releases through a curator.
 
 
-def make_curator(world: World, epsilon: Fraction, bits: Bits) -> Curator:
-    """Make a curator of a world's table, with a budget for this epsilon per row."""
+def make_curator(world: World, epsilon: Fraction, bits: Bits, view: View = see_all) -> Listener:
+    """Make a curator of what a view of the world shows, with a budget for this epsilon per row."""
+    world = view(world)
     return _make_curator_with(
-        world, Budget(Cost.pure(epsilon).promised(world.schema).epsilon), bits
+        world, Budget(Cost.pure(epsilon).promised(world.schema).epsilon), bits, view
     )
 
 
-def _make_curator_in_rho(world: World, rho: Fraction, bits: Bits) -> Curator:
+def _make_curator_in_rho(world: World, rho: Fraction, bits: Bits) -> Listener:
     return _make_curator_with(
         world, Budget(rho=Cost.concentrated(rho).promised(world.schema).rho), bits
     )
 
 
-def _make_curator_with(world: World, budget: Budget, bits: Bits) -> Curator:
-    return Curator.over(
+def _make_curator_with(world: World, budget: Budget, bits: Bits, view: View = see_all) -> Listener:
+    return Listener.over(
         world.source,
         world.schema,
         budget,
@@ -71,17 +74,18 @@ def _make_curator_with(world: World, budget: Budget, bits: Bits) -> Curator:
         dataset="world",
         analyst="auditor",
         bits=bits,
+        view=view,
     )
 
 
-def _release_from_ledger(curator: Curator, what: Any, answers: int = 1) -> Released:
+def _release_from_ledger(curator: Listener, what: Any, answers: int = 1) -> Released:
     """What the ledger says that an analyst has paid, for so many answers."""
     spent = curator.spent.epsilon
     if spent is None:
-        return Released(
-            what, epsilon_for(curator.spent.rho, DELTA), DELTA, rho=float(curator.spent.rho)
-        )
-    return Released(what, spent, parts=(float(spent) / answers,) * answers)
+        epsilon, rho = epsilon_for(curator.spent.rho, DELTA), float(curator.spent.rho)
+        return Released(what, epsilon, DELTA, rho=rho, answers=curator.heard)
+    parts = (float(spent) / answers,) * answers
+    return Released(what, spent, parts=parts, answers=curator.heard)
 
 
 def release_learner(
@@ -99,17 +103,20 @@ def release_learner(
             made.set_params(delta=delta)
             curator = _make_curator_in_rho(world, rho_for(epsilon, delta), bits)
         fitted = made.fit_from(curator)
-        return _release_from_statement(fitted.model_, fitted.model_.privacy, answers)
+        return _release_from_statement(fitted.model_, fitted.model_.privacy, curator.heard, answers)
 
     return release
 
 
-def _release_from_statement(what: Any, statement: PrivacyStatement, answers: int = 1) -> Released:
+def _release_from_statement(
+    what: Any, statement: PrivacyStatement, heard: Sequence[HeardAnswer], answers: int = 1
+) -> Released:
     """What a statement promises."""
     promised = statement.promised
     if promised.epsilon is None:
         assert statement.delta is not None
-        return Released(what, statement.epsilon, statement.delta, rho=float(promised.rho))
+        rho = float(promised.rho)
+        return Released(what, statement.epsilon, statement.delta, rho=rho, answers=heard)
     # Of several releases about different people one counts.
     leaves = statement.leaves if statement.people != "disjoint" else statement.leaves[:1]
     costs = [
@@ -120,18 +127,16 @@ def _release_from_statement(what: Any, statement: PrivacyStatement, answers: int
     parts = [
         float(cost.epsilon) / answers for cost in costs if cost.epsilon for _ in range(answers)
     ]
-    return Released(what, promised.epsilon, parts=tuple(parts))
+    return Released(what, promised.epsilon, parts=tuple(parts), answers=heard)
 
 
 def release_tuned(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.learners import GibbsTreeClassifier, tune
 
-    best = tune(
-        [GibbsTreeClassifier(max_depth=0), GibbsTreeClassifier(max_depth=1)],
-        make_curator(world, epsilon, bits),
-        epsilon,
-    )
-    return _release_from_statement(best.model_, best.model_.privacy)
+    curator = make_curator(world, epsilon, bits)
+    candidates = [GibbsTreeClassifier(max_depth=0), GibbsTreeClassifier(max_depth=1)]
+    best = tune(candidates, curator, epsilon)
+    return _release_from_statement(best.model_, best.model_.privacy, curator.heard)
 
 
 def release_session(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -150,7 +155,7 @@ def release_session(world: World, epsilon: Fraction, bits: Bits) -> Released:
         curator.size(share),
         curator.count(Question.of(by_a), share),
         curator.choose(everyone, all_splits(schema), "max", share),
-        curator.sums(everyone, RowScore(schema, np.array([0, 2])), share),
+        curator.sums(everyone, RowScore(schema, np.array([-2, 2])), share),
         curator.draw_tree(TreeSpace(schema, 1, all_splits(schema)), share),
         curator.median("b", share),
     ]
@@ -234,12 +239,27 @@ def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
             else make_curator(world, epsilon, bits)
         )
         table = synthesize(curator, epsilon, rows=1000, delta=delta)
-        return _release_from_statement(table, table.privacy)
+        return _release_from_statement(table, table.privacy, curator.heard)
 
     return release
 
 
 # Releases of several batches, parties or attributes.
+
+
+def see_uncounted(world: World) -> World:
+    """The same rows, without making their number public."""
+    return world.uncounted
+
+
+def see_nobody(world: World) -> World:
+    """A table of the same schema without any rows."""
+    return world.emptied
+
+
+def see_attribute(name: str, world: World) -> World:
+    """The same people with one attribute and the class."""
+    return world.by_attribute[name]
 
 
 def release_updated_model(people: People, row_in: Sequence[int]) -> Release:
@@ -254,11 +274,13 @@ def release_updated_model(people: People, row_in: Sequence[int]) -> Release:
 
         share = epsilon / len(row_in)
         learner = RandomTreesClassifier(share, n_trees=1, height=1, people=people)
+        heard: list[HeardAnswer] = []
         for batch in range(2):
-            learner.partial_fit_from(
-                make_curator(world.uncounted if batch in row_in else world.emptied, share, bits)
-            )
-        return _release_from_statement(learner.model_, learner.model_.privacy)
+            view = see_uncounted if batch in row_in else see_nobody
+            curator = make_curator(world, share, bits, view)
+            learner.partial_fit_from(curator)
+            heard += curator.heard
+        return _release_from_statement(learner.model_, learner.model_.privacy, heard)
 
     return release
 
@@ -268,15 +290,16 @@ def release_merged_model(world: World, epsilon: Fraction, bits: Bits) -> Release
     from privet.federation import contribute, draw_plan, merge
 
     plan = draw_plan(world.schema, 1, height=1, bits=bits)
-    tables = {"north": world.uncounted, "south": world.emptied}
+    curators = {
+        name: make_curator(world, epsilon, bits, view)
+        for name, view in (("north", see_uncounted), ("south", see_nobody))
+    }
     model = merge(
-        [
-            contribute(plan, make_curator(one, epsilon, bits), epsilon, name)
-            for name, one in tables.items()
-        ],
+        [contribute(plan, curator, epsilon, name) for name, curator in curators.items()],
         "disjoint",
     )
-    return _release_from_statement(model, model.privacy)
+    heard = [answer for curator in curators.values() for answer in curator.heard]
+    return _release_from_statement(model, model.privacy, heard)
 
 
 def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -288,11 +311,14 @@ def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Release
     from privet.learners import RandomTreesClassifier
 
     halves = []
-    for half in world.by_attribute.values():
+    heard: list[HeardAnswer] = []
+    for name in world.by_attribute:
         learner = RandomTreesClassifier(epsilon / 2, n_trees=1, height=1, shrink=0)
-        halves.append(learner.fit_from(make_curator(half, epsilon / 2, bits)).model_)
+        curator = make_curator(world, epsilon / 2, bits, partial(see_attribute, name))
+        halves.append(learner.fit_from(curator).model_)
+        heard += curator.heard
     model = join(halves)
-    return _release_from_statement(model, model.privacy)
+    return _release_from_statement(model, model.privacy, heard)
 
 
 # Releases that a person makes, or an owner for them. Promised for one row replaced by another.

@@ -6,16 +6,17 @@ Settings are small enough for one row to show.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from multiprocessing import get_context
 from typing import Any, Literal, NamedTuple, get_args
 
 from privet._validate import check_integer, check_name
 from privet.audit import releases
-from privet.audit.bounds import CONFIDENCE, reach_of_gaussian, reach_of_parts
+from privet.audit.bounds import CONFIDENCE, epsilon_at_least, reach_of_gaussian, reach_of_parts
+from privet.audit.likelihoods import Heard
 from privet.audit.releases import Release, Released
 from privet.audit.result import AuditResult, judged_together
 from privet.audit.two_worlds import audit
@@ -24,9 +25,41 @@ from privet.domain.schema import Neighbours
 from privet.errors import NoiseWarning, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
 
-#: What most claim in an audit: a large epsilon is refuted by few runs, and the code is that of a
-#: small one.
+#: What all claim in an audit, per person: a large epsilon is refuted by few runs, and the code is
+#: that of a small one. It is below what 2000 runs can show at all (about 4.4 in a table of this
+#: length), so that every claim could be refuted.
 CLAIM = Fraction(4)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Why no test comes close to the claim of a subject, and what its answers could show at best.
+
+    ``parts``, ``selections`` and ``draws`` are the shares of its epsilon that noise, selections and
+    draws could give away in the worst of worlds, ``rho`` the share of its rho. ``event`` is the
+    most telling event of an answer whose law was searched: its probabilities in both worlds.
+    """
+
+    why: str
+    parts: tuple[float, ...] = ()
+    selections: tuple[float, ...] = ()
+    draws: tuple[float, ...] = ()
+    rho: float = 0.0
+    event: tuple[float, float] | None = None
+
+    def attainable(self, released: Released, counted: int, confidence: float) -> float:
+        """Return about the best bound for what was released, with so many counted runs."""
+        if self.event is not None:
+            hits, other_hits = (round(chance * counted) for chance in self.event)
+            return epsilon_at_least(hits, counted, other_hits, counted, confidence=confidence)
+        if self.rho:
+            rho, delta = self.rho * released.rho, float(released.delta)
+            return reach_of_gaussian(rho, counted, delta, confidence)
+        parts, selections, draws = (
+            [share * float(released.epsilon) for share in shares]
+            for shares in (self.parts, self.selections, self.draws)
+        )
+        return reach_of_parts(parts, counted, confidence, selections=selections, draws=draws)
 
 
 @dataclass(frozen=True)
@@ -36,7 +69,8 @@ class Subject:
     ``families`` are the worlds in which one row shows best (:func:`~privet.audit.worlds.pairs_of`);
     ``only`` is the one neighbour relation that it promises anything for, where it is one; ``claim``
     is what it shall promise to a person unless another epsilon is asked for. ``local``: people do
-    it on their own side, and the promise is for one row replaced.
+    it on their own side, and the promise is for one row replaced. ``limits`` say for which
+    neighbours no test could come close to the claim.
     """
 
     name: str
@@ -46,6 +80,7 @@ class Subject:
     rows_per_person: int = 1
     claim: Fraction = CLAIM
     local: bool = False
+    limits: Mapping[Neighbours, Limit] = field(default_factory=dict)
 
     @property
     def relations(self) -> tuple[Neighbours, ...]:
@@ -77,8 +112,9 @@ class SubjectRun:
     epsilon: Fraction
     bits: Bits | None = None
 
-    def __call__(self, world: World) -> Any:
-        return self.released(world).what
+    def __call__(self, world: World) -> Heard:
+        released = self.released(world)
+        return Heard(released.what, released.answers)
 
     def released(self, world: World) -> Released:
         """Run the subject, and return the release with what was promised."""
@@ -118,7 +154,15 @@ def audit_subject(
         raise ParameterError(f"the promise of {name} depends on the rows: epsilon {promises}")
     ((claimed, delta),) = promised
     result = audit(run, pairs, claimed, runs, delta=float(delta), name=name, **options)
-    return replace(result, neighbours=asked, reach=_estimate_reach(found[0], result))
+    result = replace(result, neighbours=asked, reach=_estimate_reach(found[0], result))
+    limit = subject.limits.get(asked) if epsilon is None else None
+    return result if limit is None else replace(result, note=_explain(limit, found[0], result))
+
+
+def _explain(limit: Limit, released: Released, result: AuditResult) -> str:
+    attainable = limit.attainable(released, result.counted, result.confidence)
+    found = f"; this one found {result.bound / attainable:.0%} of that" if attainable > 0 else ""
+    return f"{limit.why}. A perfect test of these answers would find about {attainable:.2f}{found}"
 
 
 def _estimate_reach(released: Released, result: AuditResult) -> float:
@@ -129,12 +173,45 @@ def _estimate_reach(released: Released, result: AuditResult) -> float:
     )
 
 
-_MANY = Fraction(6)  # for what is made of many answers
 _TWO: dict[str, Any] = {"n_trees": 2, "max_depth": 1, "shrink": 0, "criterion": "max"}
 _LABELS = ("outvoted by one",)
-_TIE = ("a tie that one row breaks",)
+_TIE = ("a tie that one row breaks", "against one of two")
 _ONLY_OF_ITS_CLASS = ("the only one of its class",)
 _ORDER = ("below one other",)
+_HALF = ("half like one and half like another",)
+_ODDS = "one row moves the odds of a drawn tree half as far as those of the worst answer"
+_SAME_SIZE = "the number of rows is charged and, where people are replaced, tells nothing"
+_TWO_COUNTS = "a replaced row changes two counts by one each, and the charge is for one by two"
+_BOOSTED = Limit(
+    f"{_ODDS}, and it weighs less in the second tree where the first is right about it",
+    draws=(1 / 2, 1 / 2),
+)
+_TUNED = Limit(_ODDS, selections=(1 / 5,), draws=(2 / 5, 2 / 5))
+_ASKED_FOR_REPLACED = Limit(
+    f"{_SAME_SIZE}; {_TWO_COUNTS}; the median tells about half of what it costs",
+    parts=(1 / 6, 1 / 12, 1 / 12),
+    selections=(1 / 6, 1 / 12),
+    draws=(1 / 6,),
+)
+_ASKED_IN_RHO_FOR_REPLACED = Limit(
+    f"{_SAME_SIZE}; {_TWO_COUNTS}; the median tells about half of what it costs",
+    rho=1 / 8 + 1 / 4 + 1 / 16,
+)
+# Searched over all tables of at most three rows in each of four bins.
+_MEDIAN = Limit(
+    "two bins part by as much as one row may move them only where a third is better than both",
+    event=(0.4939, 0.0618),
+)
+_MEDIAN_FOR_REPLACED = Limit(_MEDIAN.why, event=(0.4564, 0.0338))
+_QUANTILE_FOR_REPLACED = Limit(
+    "both rows of a replacement move all scores the same way, and the charge is for opposite ways",
+    selections=(1 / 2,),
+)
+_SYNTHETIC_FOR_REPLACED = Limit(
+    f"{_TWO_COUNTS}, in each of three tables",
+    parts=(1 / 10,) * 4 + (1 / 5,) * 2,
+    selections=(1 / 5,),
+)
 SUBJECTS: dict[str, Subject] = {
     one.name: one
     for one in (
@@ -152,14 +229,15 @@ SUBJECTS: dict[str, Subject] = {
         Subject(
             "gibbs-boost",
             releases.release_learner("GibbsBoostClassifier", rounds=2, max_depth=1),
-            _LABELS,
+            (*_ORDER, *_HALF),
+            limits={"add-remove": _BOOSTED, "replace": _BOOSTED},
         ),
         Subject(
             "gibbs-boost-delta",
             releases.release_learner(
                 "GibbsBoostClassifier", rounds=2, max_depth=1, delta=releases.DELTA
             ),
-            _LABELS,
+            (*_ORDER, *_LABELS),
         ),
         Subject(
             "random-trees",
@@ -180,10 +258,14 @@ SUBJECTS: dict[str, Subject] = {
         Subject(
             "forest-budget",
             releases.release_learner("ForestClassifier", divide="budget", **_TWO),
-            _TIE,
+            (*_TIE[1:], *_HALF),
         ),
+        # Without a test on the way to a leaf: who else is in a part is drawn, and so is a tie.
         Subject(
-            "forest-people", releases.release_learner("ForestClassifier", divide="people", **_TWO)
+            "forest-people",
+            releases.release_learner(
+                "ForestClassifier", divide="people", **(_TWO | {"max_depth": 0})
+            ),
         ),
         Subject(
             "noisy-id3",
@@ -195,25 +277,59 @@ SUBJECTS: dict[str, Subject] = {
             releases.release_learner("AdditiveClassifier", answers=2),
             _ONLY_OF_ITS_CLASS,
         ),
-        Subject("tune", releases.release_tuned, _LABELS),
+        Subject(
+            "tune",
+            releases.release_tuned,
+            (*_LABELS, *_HALF),
+            limits={"add-remove": _TUNED, "replace": _TUNED},
+        ),
         Subject("update-disjoint", releases.release_updated_model("disjoint", (1,))),
         Subject("update-overlapping", releases.release_updated_model("may-overlap", (0, 1))),
         Subject("merge", releases.release_merged_model),
         Subject("join", releases.release_joined_model),
-        Subject("session", releases.release_session, (*_ORDER, *_LABELS), claim=_MANY),
-        Subject("session-rho", releases.release_session_in_rho, (*_ORDER, *_LABELS)),
+        Subject(
+            "session",
+            releases.release_session,
+            (*_ORDER, *_HALF),
+            limits={"replace": _ASKED_FOR_REPLACED},
+        ),
+        Subject(
+            "session-rho",
+            releases.release_session_in_rho,
+            (*_ORDER, *_HALF),
+            limits={"replace": _ASKED_IN_RHO_FOR_REPLACED},
+        ),
         Subject("count", releases.release_count),
         Subject("count-person", releases.release_count, rows_per_person=2),
-        Subject("count-gaussian", releases.release_gaussian_count),
-        Subject("quantile", releases.release_quantile("0"), _ORDER),
-        Subject("median", releases.release_quantile("1/2"), _ORDER),
+        Subject(
+            "count-gaussian",
+            releases.release_gaussian_count,
+            limits={"replace": Limit(_TWO_COUNTS, rho=1 / 2)},
+        ),
+        Subject(
+            "quantile",
+            releases.release_quantile("0"),
+            _ORDER,
+            limits={"replace": _QUANTILE_FOR_REPLACED},
+        ),
+        Subject(
+            "median",
+            releases.release_quantile("1/2"),
+            _ORDER,
+            limits={"add-remove": _MEDIAN, "replace": _MEDIAN_FOR_REPLACED},
+        ),
         Subject("choose-partition", releases.release_partition_choice),
-        Subject("synthetic", releases.release_synthetic_table(), _ONLY_OF_ITS_CLASS, claim=_MANY),
+        Subject(
+            "synthetic",
+            releases.release_synthetic_table(),
+            _ONLY_OF_ITS_CLASS,
+            limits={"replace": _SYNTHETIC_FOR_REPLACED},
+        ),
         Subject(
             "synthetic-delta",
             releases.release_synthetic_table(releases.DELTA),
             _ONLY_OF_ITS_CLASS,
-            claim=_MANY,
+            limits={"replace": Limit(_SYNTHETIC_FOR_REPLACED.why, rho=3 / 5)},
         ),
         Subject(
             "randomizer-sample",
@@ -230,7 +346,7 @@ SUBJECTS: dict[str, Subject] = {
         Subject(
             "randomizer-table",
             releases.release_randomized_table,
-            ("first of all in order",),
+            ("nobody else", "first of all in order"),
             only="replace",
             local=True,
         ),

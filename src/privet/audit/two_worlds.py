@@ -16,12 +16,13 @@ from typing import Any
 
 from privet._progress import tell
 from privet._validate import check_integer
-from privet.audit.bounds import CONFIDENCE, check_claim
+from privet.audit.bounds import CONFIDENCE, check_claim, reach_of_claim
 from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
 from privet.audit.fitted import EstimatorRun, Look
+from privet.audit.likelihoods import Heard
 from privet.audit.result import AuditResult
-from privet.audit.worlds import Pair, World, pairs_of
+from privet.audit.worlds import FOR_ESTIMATORS, Pair, World, pairs_of
 from privet.domain.schema import Neighbours
 from privet.errors import ParameterError
 
@@ -51,9 +52,10 @@ def audit(
 
     A quarter of the runs is shared by the pairs, and tells which of them to go on with. A second
     quarter, in this pair, tells which event. The other half is done in this pair too, and the event
-    is counted there, and there alone. So the bound is one test, and holds with the confidence
+    is counted there, and there alone. So the bound is one test, and is right with the confidence
     whatever was tried before: a true claim is called violated with probability 1 - ``confidence``
-    at most.
+    at most. A claim that is not refuted is not proved: the result says how much of what was
+    within reach the audit has seen (``power``).
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def audit(
         is one can be seen. By default it is raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
-    check_integer("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
+    check_integer("runs", runs, 16 * min(max(len(listed), 1), 4), MOST_RUNS)
     if not listed or not all(isinstance(pair, Pair) for pair in listed):
         raise ParameterError(
             "pairs must be one or several pairs of worlds, such as pairs_of or pair_of makes"
@@ -120,7 +122,16 @@ def audit(
     # From here on nothing is chosen any more.
     hits = event.hits(work.done(pair, pair.one, counted), work.done(pair, pair.other, counted))
     return AuditResult(
-        name, float(epsilon), delta, confidence, runs, counted, hits, pair.name, event.words
+        name,
+        float(epsilon),
+        delta,
+        confidence,
+        runs,
+        counted,
+        hits,
+        pair.name,
+        event.words,
+        reach=reach_of_claim(float(epsilon), counted, delta, confidence),
     )
 
 
@@ -146,11 +157,10 @@ class _Work:
     def _chunks(self, pair: Pair, world: World, count: int) -> Iterator[list[Features]]:
         sizes = [min(_RUNS_PER_CHUNK, count - start) for start in range(0, count, _RUNS_PER_CHUNK)]
         if self.executor is None:
-            yield from (_observe_runs(self.run, world, pair.probed, size) for size in sizes)
+            yield from (_observe_runs(self.run, world, pair, size) for size in sizes)
             return
         waiting: list[Future[list[Features]]] = [
-            self.executor.submit(_observe_runs, self.run, world, pair.probed, size)
-            for size in sizes
+            self.executor.submit(_observe_runs, self.run, world, pair, size) for size in sizes
         ]
         try:
             yield from (future.result() for future in as_completed(waiting))
@@ -166,8 +176,14 @@ def _run_or_record_failure(run: RunInWorld, world: World) -> Any:
         return {"failure": type(error).__name__}
 
 
-def _observe_runs(run: RunInWorld, world: World, probed: World, count: int) -> list[Features]:
-    return [observed(run(world), probed) for _ in range(count)]
+def _observe_runs(run: RunInWorld, world: World, pair: Pair, count: int) -> list[Features]:
+    return [_observe_run(run(world), pair) for _ in range(count)]
+
+
+def _observe_run(released: Any, pair: Pair) -> Features:
+    if isinstance(released, Heard):
+        return observed(released.what, pair.probed) | released.features(pair)
+    return observed(released, pair.probed)
 
 
 # The audit of anybody's estimator.
@@ -213,8 +229,9 @@ def audit_estimator(
         Give data frames with words, rather than arrays in which a word is its place in
         the domain.
     look
-        ``"all"``: predictions for the row in question, public attributes that end in an
-        underscore, trees and members of ensembles. ``"predictions"``: these alone. A function
+        ``"all"``: predictions for the row in question and along each attribute, every public
+        attribute and property and what these hold, trees and members of ensembles.
+        ``"predictions"``: these alone. A function
         of the fitted estimator: predictions, and what it gives back (numbers, words, arrays, or
         lists and mappings of these).
     name
@@ -239,7 +256,7 @@ def audit_estimator(
         )
     result = audit(
         run,
-        pairs_of(neighbours, crowd=True) if pairs is None else pairs,
+        pairs_of(neighbours, families=FOR_ESTIMATORS, crowd=True) if pairs is None else pairs,
         epsilon,
         runs,
         delta=delta,

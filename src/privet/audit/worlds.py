@@ -113,6 +113,17 @@ class World:
         """The classes."""
         return self.table[self.schema.target]
 
+    @cached_property
+    def lines(self) -> dict[str, World]:
+        """Return made-up rows for each attribute: it takes values all over its domain, and the
+        others are those of the first row here.
+        """
+        return {
+            name: World(self.schema, tuple({**self.rows[0], name: value} for value in values))
+            for name, attribute in self.schema.attributes.items()
+            if (values := _values_all_over(attribute))
+        }
+
     @property
     def numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Return attributes and classes as numbers: any other value is its code.
@@ -164,6 +175,18 @@ class Pair:
         return World(self.schema.declare(person=None), self.probes)
 
 
+#: So many values of a domain are looked at.
+_VALUES = 17
+
+
+def _values_all_over(attribute: Attribute) -> list[Any]:
+    import numpy as np
+
+    if isinstance(attribute, Numeric):
+        return [float(at) for at in np.linspace(attribute.low, attribute.high, _VALUES)]
+    return list(attribute.labels[:_VALUES]) if isinstance(attribute, Categorical) else []
+
+
 def _encode_numbers(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[np.float64]:
     import numpy as np
 
@@ -184,39 +207,58 @@ def _make_row(a: str, b: float, label: str) -> WorldRow:
     return {"a": a, "b": b, "class": label}
 
 
-#: What the others in the table are, who comes, and who is there instead where people are replaced.
+@dataclass(frozen=True)
+class Family:
+    """What the others in the table are, who comes, and who is there instead where people are
+    replaced.
+
+    They come last, or ``first`` of all rows.
+    """
+
+    others: Sequence[WorldRow]
+    row: WorldRow
+    instead: WorldRow
+    first: bool = False
+
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether the others are of more than one class."""
+        return len({other["class"] for other in self.others}) > 1
+
+
 #: Each family is the worst case for some way to go wrong: a count that is not noised where it is
 #: zero, a domain that is read off the rows, or a leaf of a lone row; a label that follows one row;
 #: a split that one row decides; an order, of two or of many, in which all others move; a crowd that
-#: hides nobody.
-_FAMILIES: Mapping[str, tuple[Sequence[WorldRow], WorldRow, WorldRow]] = {
-    "nobody else": ((), _make_row("x", 0.5, "yes"), _make_row("y", 3.5, "no")),
-    "a lone row in a leaf": (
+#: hides nobody; a threshold, a median or a midpoint that is taken from the values; a scale or bound
+#: that one value sets; a place in the table that decides who is looked at.
+_FAMILIES: Mapping[str, Family] = {
+    "nobody else": Family((), _make_row("x", 0.5, "yes"), _make_row("y", 3.5, "no")),
+    "a lone row in a leaf": Family(
         [_make_row("y", 3.5, "no")] * 3,
         _make_row("x", 0.5, "yes"),
         _make_row("y", 3.5, "no"),
     ),
-    "outvoted by two": (
+    "outvoted by two": Family(
         [_make_row("x", 0.5, "no")] * 2,
         _make_row("x", 0.5, "yes"),
         _make_row("x", 0.5, "no"),
     ),
-    "a tie that one row breaks": (
+    "a tie that one row breaks": Family(
         [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 2,
         _make_row("x", 3.5, "yes"),
         _make_row("y", 0.5, "yes"),
     ),
-    "outvoted by one": (
+    "outvoted by one": Family(
         [_make_row("x", 0.5, "no")],
         _make_row("x", 0.5, "yes"),
         _make_row("x", 0.5, "no"),
     ),
-    "below one other": (
+    "below one other": Family(
         [_make_row("x", 1.5, "no")],
         _make_row("x", 0.5, "yes"),
-        _make_row("x", 3.5, "yes"),
+        _make_row("x", 3.5, "no"),
     ),
-    "first of all in order": (
+    "first of all in order": Family(
         [
             _make_row(a, b, label)
             for a in "xy"
@@ -226,15 +268,50 @@ _FAMILIES: Mapping[str, tuple[Sequence[WorldRow], WorldRow, WorldRow]] = {
         _make_row("x", 0.5, "no"),
         _make_row("y", 3.5, "yes"),
     ),
-    "the only one of its class": (
+    "the only one of its class": Family(
         [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 30,
         _make_row("x", 0.5, "yes"),
         _make_row("y", 3.5, "no"),
+    ),
+    "against one of two": Family(
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 10,
+        _make_row("x", 3.5, "no"),
+        _make_row("y", 0.5, "no"),
+    ),
+    "half like one and half like another": Family(
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")],
+        _make_row("x", 3.5, "no"),
+        _make_row("x", 3.5, "yes"),
+    ),
+    # Without the row, the classes part at 2 and the median is 3; with it, at 1.5 and 2.5.
+    "a threshold that one row moves": Family(
+        [_make_row("x", 1.0, "no")] * 3 + [_make_row("x", 3.0, "yes")] * 4,
+        _make_row("x", 2.0, "yes"),
+        _make_row("x", 0.5, "no"),
+    ),
+    "the largest of all values": Family(
+        [_make_row("y", 0.5, "no"), _make_row("y", 1.0, "yes")] * 3,
+        _make_row("y", 4.0, "no"),
+        _make_row("y", 0.5, "no"),
+    ),
+    # One row ahead moves all others: who was in an even place is in an odd one.
+    "ahead of all others": Family(
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 4,
+        _make_row("y", 3.5, "yes"),
+        _make_row("x", 0.5, "no"),
+        first=True,
     ),
 }
 FAMILIES = tuple(_FAMILIES)
 #: Those that are tried where nobody says which.
 USUAL = FAMILIES[:4]
+#: Those that are tried on anybody's estimator, of which nothing is known.
+FOR_ESTIMATORS = (
+    *USUAL,
+    "a threshold that one row moves",
+    "the largest of all values",
+    "ahead of all others",
+)
 
 
 #: Rows of both classes, for learners that refuse fewer.
@@ -264,13 +341,14 @@ def pairs_of(
     alone
         Only those in which nobody else is in the table, for what a person does on their own.
     crowd
-        Six rows of both classes are in every table besides, for learners that refuse fewer.
+        For learners that refuse a table of one class: where the others are of one class or there
+        are none, six rows of both classes are in both tables besides.
     """
     check_integer("rows_per_person", rows_per_person, 1)
     check_name("neighbours", neighbours, get_args(Neighbours))
     if unknown := [name for name in families if name not in _FAMILIES]:
         raise ParameterError(f"families must be of {', '.join(FAMILIES)}, got {unknown[0]!r}")
-    listed = [name for name in families if not (alone and _FAMILIES[name][0])]
+    listed = [name for name in families if not (alone and _FAMILIES[name].others)]
     return tuple(
         _make_pair(name, neighbours, rows_per_person, _CROWD_ROWS if crowd else ())
         for name in listed
@@ -278,8 +356,9 @@ def pairs_of(
 
 
 def _make_pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[WorldRow]) -> Pair:
-    others, row, instead = _FAMILIES[name]
-    others = [*others, *crowd]
+    family = _FAMILIES[name]
+    row, instead = family.row, family.instead
+    others = [*family.others, *(() if family.has_both_classes else crowd)]
     there = [{**other, PERSON: f"p{number}"} for number, other in enumerate(others)]
     times = 1 if most == 1 else most + 1
     comes, replaced = ([{**one, PERSON: "somebody"}] * times for one in (row, instead))
@@ -291,9 +370,13 @@ def _make_pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Wor
     if neighbours == "replace":
         facts["n_rows"] = len(there) + times
     schema = DOMAIN.declare(**facts)
-    without = there if neighbours == "add-remove" else [*there, *replaced]
+    absent = [] if neighbours == "add-remove" else replaced
     probes = (row,) if neighbours == "add-remove" else (row, instead)
-    return Pair(name, World(schema, tuple(without)), World(schema, (*there, *comes)), probes)
+    without, with_row = (
+        World(schema, (*person, *there) if family.first else (*there, *person))
+        for person in (absent, comes)
+    )
+    return Pair(name, without, with_row, probes)
 
 
 # A pair from rows of your own.

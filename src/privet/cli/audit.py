@@ -22,8 +22,7 @@ def audit(
         "--epsilon",
         "-e",
         help=(
-            "What each is given per row added or removed; by default what suits it, most often 4 "
-            "for a person."
+            "What each is given per row added or removed; by default what claims 4 for a person."
         ),
     ),
     runs: int = typer.Option(
@@ -52,7 +51,8 @@ def audit(
 
     Each is run many times on two small made-up tables that differ in one person; no table of yours
     is read. An event is chosen on one half of the runs and counted on the other. A bound above the
-    claim refutes it, and the exit code is then 1.
+    claim refutes it, and the exit code is then 1. A claim that is not refuted is not proved: the
+    table says how much of what was within reach the audit has seen.
 
     Example: [bold]privet audit random-trees gibbs-tree --runs 4000[/bold]
     """
@@ -101,7 +101,7 @@ def audit(
             render_page(results, command) if output.suffix == ".md" else text + "\n",
             quiet=as_json,
         )
-    if not all(result.holds for result in results):
+    if any(result.refuted for result in results):
         raise typer.Exit(1)
 
 
@@ -138,7 +138,14 @@ def _print_results(found: list[AuditResult]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from privet.audit.result import COLUMNS, describe_event, format_row, summarize_results
+    from privet.audit.result import (
+        COLUMNS,
+        NOT_REFUTED,
+        describe_event,
+        format_row,
+        list_notes,
+        summarize_results,
+    )
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in COLUMNS:
@@ -148,13 +155,15 @@ def _print_results(found: list[AuditResult]) -> None:
         )
     for result in found:
         *words, verdict = format_row(result)
-        view.add_row(*words, Text(verdict, style="" if result.verdict == "holds" else "bold red"))
+        view.add_row(
+            *words, Text(verdict, style="" if result.verdict == NOT_REFUTED else "bold red")
+        )
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, 140)  # a line for each, in a file or a pipe
     console.print(view)
     for result in found:
-        if result.verdict != "holds":
+        if result.verdict != NOT_REFUTED:
             console.print(describe_event(result), markup=False, soft_wrap=True)
-    for line in summarize_results(found):
+    for line in [*list_notes(found), *summarize_results(found)]:
         console.print(line, markup=False, soft_wrap=True)

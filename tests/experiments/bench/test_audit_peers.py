@@ -174,7 +174,7 @@ def test_results_are_kept_and_shown(bench, tmp_path):
     assert len(made.asked) == 1 + 2 * 200  # versions, and both worlds
     both = bench(made)
     assert both["forest-seed"] == first["forest-seed"]
-    assert both["ebm-rows"]["verdict"] == "holds"
+    assert both["ebm-rows"]["verdict"] == "not refuted"
     assert len(made.asked) == 2 * (1 + 2 * 200)
     page = (tmp_path / "audit-peers.md").read_text()
     assert (
