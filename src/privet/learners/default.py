@@ -64,13 +64,13 @@ class PrivetClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         n_rows = measure_rows(curator, spending)
-        trees, unit = list[Tree](), spending.unit
-        share = share_for_classes(curator.schema, n_rows, spending.left, unit)
+        trees, unit, amount = list[Tree](), spending.unit, spending.left
+        share = share_for_classes(curator.schema, n_rows, amount, unit)
         if share:
             start, charge = start_from_classes(curator, n_rows, spending.take(share), unit)
             spending.charges.append(charge)
             trees += [start] if start else []
-        recipe = recipe_for(curator.schema, n_rows, spending.left, unit, rare=bool(trees))
+        recipe = recipe_for(curator.schema, n_rows, amount, unit, rare=bool(trees))
         refine = spending.take(recipe.additive)
         calibrate = spending.take(recipe.calibration)
         leaves = {unit: spending.share(recipe.leaves, recipe.rounds)} if recipe.leaves else None

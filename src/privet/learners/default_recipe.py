@@ -149,17 +149,18 @@ def recipe_for(
         return measure_evidence(n_rows, amount, unit, draws, share)
 
     small = not rare and has_small_domain(schema, n_rows, evidence_of(1), single=rounds == 1)
-    line = next(
-        line
-        for line in (RULE_FOR_RARE if rare else RULE)
-        if evidence_of(line.rounds) * 2 / schema.n_classes < line.below or line.below == math.inf
-    )
-    leaves = Fraction(0) if small or draws_only else line.leaves
     terms = (
         Fraction(0)
         if draws_only or (small and points > n_rows / 10)
         else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
     )
+    line = next(
+        line
+        for line in (RULE_FOR_RARE if rare else RULE)
+        if evidence_of(line.rounds, 1 - terms) * 2 / schema.n_classes < line.below
+        or line.below == math.inf
+    )
+    leaves = Fraction(0) if small or draws_only else line.leaves
     number = rounds or (
         (1 if points <= 2 * n_rows or evidence_of(1) < 1500 else 3) if small else line.rounds
     )
