@@ -47,12 +47,11 @@ def _line(below: float, rounds: int, depth: int, strength: float, leaves: int) -
 RULE = (
     _line(160, 1, 2, 0.7, 0),
     _line(600, 3, 2, 0.7, 0),
-    _line(1500, 5, 2, 0.6, 0),
-    _line(3500, 5, 2, 0.6, 20),
-    _line(11_000, 9, 2, 0.5, 20),
+    _line(3500, 5, 2, 0.6, 0),
+    _line(11_000, 9, 2, 0.5, 0),
     _line(20_000, 9, 2, 0.5, 30),
-    _line(100_000, 9, 3, 0.5, 30),
-    _line(math.inf, 15, 3, 0.4, 30),
+    _line(100_000, 15, 3, 0.4, 20),
+    _line(math.inf, 25, 3, 0.3, 20),
 )
 #: Where one of two classes is rare, and scores start from its share: fewer trees, whose leaves say
 #: how much they count.
@@ -65,14 +64,9 @@ RULE_FOR_RARE = (
     _line(100_000, 9, 3, 0.5, 30),
     _line(math.inf, 15, 3, 0.4, 30),
 )
-#: The share that tells whether one of two classes is rare, for an n epsilon below each bound.
-CLASS_SHARES = (
-    (80, Fraction(0)),
-    (250, Fraction(1, 10)),
-    (6000, Fraction(1, 20)),
-    (20_000, Fraction(1, 50)),
-    (math.inf, Fraction(1, 100)),
-)
+#: Evidence that tells whether one of two classes is rare, the least and the largest share for it,
+#: and the evidence below which there is no telling.
+CLASS_EVIDENCE, LEAST_SHARE, LARGEST_SHARE, TOO_THIN = 30, 0.01, 0.1, 80
 #: How much a tree's label counts where leaves are not refined, by the number of rounds.
 STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 9: 0.5, 15: 0.4, 25: 0.3}
 #: Rows times attributes above which splits of one value against the rest are left out.
@@ -234,9 +228,10 @@ def share_for_classes(
     leaves tell their shares.
     """
     evidence = measure_evidence(n_rows, amount, unit)
-    if schema.n_classes > 2 or has_small_domain(schema, n_rows, evidence):
+    if schema.n_classes > 2 or evidence < TOO_THIN or has_small_domain(schema, n_rows, evidence):
         return Fraction(0)
-    return next(share for below, share in CLASS_SHARES if evidence < below or below == math.inf)
+    share = min(max(CLASS_EVIDENCE / evidence, LEAST_SHARE), LARGEST_SHARE)
+    return Fraction(round(100 * share), 100)
 
 
 def strength_of(rounds: int) -> float:
