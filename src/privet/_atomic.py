@@ -9,25 +9,30 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
+from privet._planted import follow_own_links
 from privet.errors import PrivetError
 
 
 @contextmanager
-def atomic_file(path: str | PathLike[str]) -> Iterator[Path]:
+def atomic_file(path: str | PathLike[str], *, private: bool = False) -> Iterator[Path]:
     """Write to a new file beside ``path``, which durably takes its name when the block ends well.
 
     It is removed otherwise.
 
     A link stays, and what it points to is replaced. What is no ordinary file, such as a terminal or
-    a pipe, is written as it is.
+    a pipe, is written as it is. What another user put into a folder for everybody is refused.
+
+    A ``private`` file is its owner's only, from the beginning and whatever the umask.
     """
-    target = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
+    target = follow_own_links(path)
     if target.exists() and not target.is_file():
         yield target
         return
     # a name that nobody can have waiting there
     partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
+        if private:
+            create_private(partial)
         yield partial
         with partial.open("r+b") as written:
             os.fsync(written.fileno())
@@ -39,10 +44,15 @@ def atomic_file(path: str | PathLike[str]) -> Iterator[Path]:
     flush_folder(target.parent)
 
 
-def write_atomically(path: str | PathLike[str], data: bytes) -> None:
+def write_atomically(path: str | PathLike[str], data: bytes, *, private: bool = False) -> None:
     """Write a file as a whole or not at all."""
-    with atomic_file(path) as partial:
+    with atomic_file(path, private=private) as partial:
         partial.write_bytes(data)
+
+
+def create_private(path: str | PathLike[str]) -> None:
+    """Create an empty file that only its owner can read; raise FileExistsError if it is there."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def save_file(path: str | PathLike[str], content: str | bytes) -> None:
@@ -52,6 +62,16 @@ def save_file(path: str | PathLike[str], content: str | bytes) -> None:
     except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
         reason = getattr(error, "strerror", None) or "this is no path"
         raise PrivetError(f"cannot write {os.fspath(path)}: {reason}") from None
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only its owner can look into, or take one that is there."""
+    try:
+        place = follow_own_links(folder)
+        place.mkdir(mode=0o700, exist_ok=True)
+        place.chmod(0o700)
+    except OSError as error:
+        raise PrivetError(f"cannot make {folder}: {error.strerror}") from None
 
 
 def flush_folder(folder: Path) -> None:

@@ -19,6 +19,8 @@ from typing import Any, overload
 
 from numba import config, njit
 
+from privet._planted import follow_own_links
+
 Loop = Callable[..., Any]
 #: The rooms that loops are in, and take something from, beside the modules that stand alone.
 ROOMS = ("tables", "mechanisms", "domain")
@@ -53,14 +55,15 @@ def _find_cache_folder() -> str:
     name = f"privet-{_hash_sources(Path(__file__).parent)}"
     for base in _list_cache_bases():
         try:
-            (base / name).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=base / name):
+            folder = follow_own_links(base / name)  # what is kept there is run
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError:
             continue
-        os.utime(base / name)
+        os.utime(folder)
         _tidy(base)
-        return str(base / name)
+        return str(folder)
     return str(config.CACHE_DIR)
 
 

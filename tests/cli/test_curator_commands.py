@@ -102,6 +102,13 @@ def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
         (("grant", "ada", "cars", "-e", "1"), "no data set 'cars'"),
         (("grant", "ada", "people", "--rho", "1"), "budget of data set 'people' is in epsilon"),
         (("grant", "ada", "people", "-e", "1", "--until", "soon"), "until must be"),
+        (("grant", "ada", "people", "-e", "1", "--until", "\u0663d"), "until must be"),
+        (
+            ("grant", "ada", "people", "-e", "1", "--until", "\uff12\uff10\uff19\uff19-05-01"),
+            "until must be",
+        ),
+        (("limits", "--set", "rate=\uff11\uff10\uff10"), "the value must be a number"),
+        (("limits", "--set", "rate=1_0"), "the value must be a number"),
         (("revoke", "eve"), "no analyst 'eve'"),
         (("verify", "--receipt", "absent.txt"), "no receipt either"),
         (("init",), "not an empty folder"),

@@ -51,7 +51,7 @@ def test_a_command_that_fails_leaves_what_was_there(model, tmp_path, privet, mon
 
 def test_a_home_that_cannot_be_finished_leaves_nothing(tmp_path, privet, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("privet.service.state.atomic_file", full)
+        patch.setattr(os, "fsync", full)
         ran = privet("curator", "init", "--home", tmp_path / "home")
     assert ran.code == 2
     assert "No space left on device" in ran.err

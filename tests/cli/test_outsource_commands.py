@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,18 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     SCHEMA.write("s.json")
     KeyRing.new().write("k")
     return rows
+
+
+def test_whatever_the_umask_a_split_and_a_store_are_their_owners_only(privet: Run) -> None:
+    before = os.umask(0)
+    try:
+        assert privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves").code == 0
+        assert privet("outsource", "init", "halves", "--home", "home").code == 0
+    finally:
+        os.umask(before)
+    for folder in map(Path, ("halves", "home")):
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
 
 
 class TestKeys:

@@ -55,7 +55,15 @@ def test_an_unused_key_splits_a_table(folder):
 def test_a_passphrase_is_changed(folder):
     new = {**LOCKED, "PRIVET_NEW_PASSPHRASE": "second"}
     words = ("outsource", "key", "passphrase", "locked.key")
+    table = json.loads((folder / "locked.key").read_text())["table"]
     assert privet(*words, folder=folder, environment=new).code == 0
+    assert table not in (folder / "locked.key").read_text(), "it is sealed with the keys now"
+    split = ("t.csv", "-s", "s.json", "--sensitive", "disease", "-k", "locked.key", "-o", "new")
+    again = {"PRIVET_PASSPHRASE": "second"}
+    assert (
+        "another split"
+        in privet("outsource", "split", *split, folder=folder, environment=again).err
+    )
     second = {"PRIVET_PASSPHRASE": "second"}
     words = ("outsource", "verify", "locked", "-k", "locked.key")
     assert privet(*words, folder=folder, environment=second).code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -214,6 +215,31 @@ def test_tuning_is_paid_for_in_full_and_stated():
     assert curator.spent.epsilon == 1
     with pytest.raises(ParameterError, match="random_state"):
         tune([GreedyTreeClassifier(random_state=1)], curator, 1)
+
+
+@pytest.mark.parametrize("n_candidates", [1, 3])
+@pytest.mark.parametrize("own", ["1e-6", 0])
+def test_tuning_with_delta_promises_no_more_than_was_asked(n_candidates, own):
+    boosted = [
+        GibbsBoostClassifier(rounds=rounds, max_depth=1, delta=own)
+        for rounds in range(1, n_candidates + 1)
+    ]
+    curator = Curator(CAR.table, CAR.schema.declare(n_rows=1728), Budget(50, delta="1e-6"))
+    best = tune([*boosted, GreedyTreeClassifier(max_depth=1)], curator, 1, delta="1e-6")
+    assert best.privacy_.delta == Fraction(1, 10**6)
+    assert 0.99 < best.privacy_.epsilon <= 1
+    # what the ledger charged is never more than what is promised
+    assert 0 < curator.spent.rho <= best.privacy_.promised.rho
+
+
+def test_a_candidate_with_a_delta_of_its_own_is_refused_before_any_is_paid_for():
+    curator = Curator(CAR.table, CAR.schema.declare(n_rows=1728), Budget(50, delta="1e-6"))
+    candidates = [GreedyTreeClassifier(), GibbsBoostClassifier(delta=1e-6)]
+    with pytest.raises(ParameterError, match=r"candidate 2 .* tune\(\.\.\., delta=1e-06\)"):
+        tune(candidates, curator, 1)
+    with pytest.raises(ParameterError, match="candidate 2 has delta"):
+        tune(candidates, curator, 1, delta=1e-7)
+    assert curator.ledger.entries() == []
 
 
 def test_a_fitted_estimator_holds_no_rows():

@@ -141,6 +141,23 @@ class TestFile:
         RING.write(tmp_path / "k", over=True)
         assert KeyRing.read(tmp_path / "k").table is None
 
+    def test_with_a_passphrase_nobody_else_says_which_table_it_belongs_to(self, tmp_path):
+        RING.bind_to_table("ab" * 16).write(tmp_path / "k", "passphrase")
+        data = json.loads((tmp_path / "k").read_text())
+        assert "ab" * 16 not in json.dumps(data)
+        for change in ({"table": None}, {"table": "cd" * 16}):
+            (tmp_path / "k").write_text(json.dumps(data | change))
+            assert KeyRing.read(tmp_path / "k", "passphrase").table == "ab" * 16
+        # nor by passing it off as a file of 0.1, where the table stood beside
+        (tmp_path / "k").write_text(json.dumps(data | {"version": 1, "table": None}))
+        with pytest.raises(OutsourceError, match="does not open"):
+            KeyRing.read(tmp_path / "k", "passphrase")
+
+    def test_without_a_passphrase_it_is_a_file_that_0_1_reads(self, tmp_path):
+        RING.write(tmp_path / "k")
+        data = json.loads((tmp_path / "k").read_text())
+        assert (data["version"], sorted(data)) == (1, ["keys", "privet", "table", "version"])
+
     def test_with_a_passphrase_the_file_does_not_hold_the_key(self, tmp_path):
         RING.write(tmp_path / "open")
         RING.write(tmp_path / "locked", "passphrase")
@@ -170,7 +187,9 @@ class TestFile:
     @pytest.mark.parametrize(
         "change",
         [
-            lambda data: data.update(version=2),
+            lambda data: data.update(version=2),  # with a passphrase only
+            lambda data: data.update(version=3),
+            lambda data: data.update(version=[1]),
             lambda data: data.update(privet="model"),
             lambda data: data.update(keys=[]),
             lambda data: data["keys"][0].update(secret="AAAA"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import stat
 from contextlib import closing
@@ -109,11 +110,16 @@ def test_a_data_set_is_kept_with_its_schema_and_a_new_one_of_the_same_name_is_an
     assert state.accounts.dataset("people").id != first.id
 
 
-def test_only_the_owner_can_read_a_home(state):
+def test_only_the_owner_can_read_a_home_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        state, _ = ServiceState.make(tmp_path / "home")
+        state.ledger.set_cap("people", Budget(1))
+    finally:
+        os.umask(before)
     assert stat.S_IMODE(state.path.stat().st_mode) == 0o700
     for path in state.path.iterdir():
-        if path.name not in ("witness",) and not path.name.endswith(("-wal", "-shm")):
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 
 def test_a_home_opens_again_and_knows_what_was_spent(state):

@@ -196,6 +196,30 @@ def test_an_analyst_cannot_pass_their_own_cap(ada, state):
     assert lines(state) == before
 
 
+def test_nothing_is_planned_for_who_cannot_pay(ada, state, monkeypatch):
+    """Planning a draw takes up to a fifth of a second, and reading a large request a while."""
+    draw = {"epsilon": "1/2", "space": {"depth": 2}}
+    assert ada.post("draw-tree", draw, key="paid").status_code == 200
+    assert ada.post("size", {"epsilon": "3/2"}).status_code == 200
+    planned = []
+    read = requests.query_of
+    monkeypatch.setattr(requests, "query_of", lambda *given: planned.append(given) or read(*given))
+    for key in (None, "new"):
+        problem(ada.post("draw-tree", draw, key=key), 403, "budget-exceeded")
+    assert planned == []
+    # what was paid for is answered, whatever is left
+    assert ada.post("draw-tree", draw, key="paid").status_code == 200
+
+
+def test_nothing_is_planned_for_a_reservation_that_is_used_up(ada, monkeypatch):
+    assert ada.post("reservations", {"key": "fit", "what": "a fit", "epsilon": "1"}).is_success
+    body = {"epsilon": "1", "reservation": "fit"}
+    assert ada.post("size", body).status_code == 200
+    monkeypatch.setattr(requests, "query_of", None)
+    told = problem(ada.post("size", body), 403, "budget-exceeded")
+    assert told["account"] == "reservation 'fit' of analyst 'ada'"
+
+
 @pytest.mark.parametrize(
     ("epsilon", "status"),
     [

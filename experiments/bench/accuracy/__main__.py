@@ -1,11 +1,12 @@
 """Ours and the peers on the same stratified 5-fold splits, with the same public bounds.
 
 python -m experiments.bench.accuracy [--data adult,crx] [--epsilon .1,1] [--learners privet,dp-ebm]
-[--frozen] [--out docs/results]
+[--repeats 2] [--frozen] [--quick] [--out docs/results]
 
-Fits that were done before are not done again, unless our sources have changed since. The peers'
-environment, the tables of KEEL and the results are kept in --cache. Fetched data sets come from
-PRIVET_DATA or Privet's own cache.
+A fit that was done before is done again only if what the contestant depends on has changed since.
+The peers' environment, the tables of KEEL and the results are kept in --cache. Each contestant has
+a file of its own there, so that two runs with different --learners can share the cores; --report
+then writes the page. Fetched data sets come from PRIVET_DATA or Privet's own cache.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -42,34 +43,28 @@ from experiments.bench.accuracy.data import DEVELOPMENT, HELD_OUT, load
 from experiments.bench.accuracy.environment import Peers, keel_folder
 from experiments.bench.accuracy.folds import FOLDS, splits
 from experiments.bench.accuracy.report import write
-from experiments.bench.accuracy.results import Results, Row, code_version
+from experiments.bench.accuracy.results import Results, Row, results_path
+from experiments.bench.accuracy.versions import version_of
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0)
-DEFAULT = ("privet", *PEERS, CEILING, FLOOR)
+DEFAULT = ("privet", "privet-delta", *PEERS, CEILING, FLOOR)
+#: Small tables of both groups, for a look at a change within a minute or two.
+QUICK_DATA, QUICK_EPSILONS = ("votes", "crx", "saheart"), (0.1, 1.0)
 
 
 def main() -> None:
     options = parse()
     console = Console()
-    where = {
-        name: Results(options.cache / "results" / f"{name}.jsonl")
-        for name in ("peers", "ours-development", "ours-held-out")
-    }
 
-    def results_of(learner: str, data: str) -> Results:
-        return where[
-            "peers"
-            if learner not in OURS
-            else "ours-development"
-            if data in DEVELOPMENT
-            else "ours-held-out"
-        ]
+    @cache
+    def results_of(learner: str, group: str) -> Results:
+        folder = options.cache / "results" / group
+        return Results(results_path(folder, learner, version_of(learner), newest=options.report))
 
     @cache
     def problem(name: str) -> Problem:
         return Problem(load(name, lambda: keel_folder(options.cache)))
 
-    version = code_version()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -88,15 +83,14 @@ def main() -> None:
         bar = progress.add_task("", total=len(tasks))
         for task in tasks:
             name, learner = task["data"], task["learner"]
-            results = results_of(learner, name)
+            results = results_of(learner, "held-out" if name in HELD_OUT else "development")
             progress.update(bar, description=f"{name}, {learner}")
             row = results.find(task)
-            if not options.report and (row is None or (learner in OURS and row["code"] != version)):
+            if row is None and not options.report:
                 train, test = list(splits(problem(name).classes, task["repeat"]))[task["fold"]]
-                found = run(
+                row = task | run(
                     problem(name), learner, task["view"], task["epsilon"], train, test, peers
                 )
-                row = task | found | {"code": version if learner in OURS else ""}
                 results.add(row)
             rows += [] if row is None else [row]
             progress.advance(bar)
@@ -133,8 +127,8 @@ def parse() -> argparse.Namespace:
     )
     sets = (*DEVELOPMENT, *HELD_OUT)
     add = parser.add_argument
-    add("--data", default=",".join(sets), help="names, or development, held-out, all; default: all")
-    add("--epsilon", default=",".join(f"{e:g}" for e in EPSILONS), help="default: %(default)s")
+    add("--data", help="names, or development, held-out, all; default: all")
+    add("--epsilon", help=f"default: {_listed(EPSILONS)}")
     add(
         "--learners",
         default=",".join(DEFAULT),
@@ -142,12 +136,16 @@ def parse() -> argparse.Namespace:
     )
     add("--repeats", type=int, default=1, help="of the five folds; default: 1")
     add("--frozen", action="store_true", help="run our learners on the held-out sets too")
+    add(
+        "--quick",
+        action="store_true",
+        help=f"only {', '.join(QUICK_DATA)} at {_listed(QUICK_EPSILONS)}, page in the cache",
+    )
     add("--report", action="store_true", help="write what is in the cache and run nothing")
     add(
         "--out",
         type=Path,
-        default=Path("docs/results"),
-        help="where the page and the pictures go; default: %(default)s",
+        help="where the page and the pictures go; default: docs/results",
     )
     add(
         "--cache",
@@ -156,9 +154,14 @@ def parse() -> argparse.Namespace:
     )
     options = parser.parse_args()
     groups = {"all": sets, "development": DEVELOPMENT, "held-out": HELD_OUT}
-    options.data = [name for part in options.data.split(",") for name in groups.get(part, (part,))]
+    data = options.data or (",".join(QUICK_DATA) if options.quick else "all")
+    options.data = [name for part in data.split(",") for name in groups.get(part, (part,))]
     options.learners = options.learners.split(",")
-    options.epsilon = [float(part) for part in options.epsilon.split(",")]
+    epsilon = options.epsilon or _listed(QUICK_EPSILONS if options.quick else EPSILONS)
+    options.epsilon = [float(part) for part in epsilon.split(",")]
+    options.out = options.out or (
+        options.cache / "quick" if options.quick else Path("docs/results")
+    )
     for what, chosen, known in (
         ("data set", options.data, sets),
         ("learner", options.learners, NAMES),
@@ -168,10 +171,14 @@ def parse() -> argparse.Namespace:
     if absent := [
         learner
         for learner in options.learners
-        if learner in OURS and not hasattr(privet, OURS[learner])
+        if learner in OURS and not hasattr(privet, OURS[learner].estimator)
     ]:
         parser.error(f"this Privet has no {absent[0]!r}")
     return options
+
+
+def _listed(epsilons: Sequence[float]) -> str:
+    return ",".join(f"{epsilon:g}" for epsilon in epsilons)
 
 
 if __name__ == "__main__":

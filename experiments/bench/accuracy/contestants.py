@@ -11,27 +11,51 @@ from typing import Any
 import numpy as np
 
 import privet
+from experiments.bench.accuracy import s_bdt_like, tr_ebm_like
 from experiments.bench.accuracy.environment import Peers
-from experiments.bench.accuracy.folds import FOLDS, measures
+from experiments.bench.accuracy.folds import FOLDS
+from experiments.bench.accuracy.measures import measure
+from experiments.bench.accuracy.peers import DELTA
 from experiments.bench.accuracy.views import View, classes_of, peer_views
-from privet._types import Ints
+from privet._types import Floats, Ints
 from privet.datasets import Dataset
 from privet.domain import text_of
 
+
+@dataclass(frozen=True)
+class Ours:
+    """A learner of Privet, by the name of its class."""
+
+    estimator: str
+    delta: float = 0
+
+
 OURS = {
-    "privet": "PrivetClassifier",
-    "gibbs-tree": "GibbsTreeClassifier",
-    "gibbs-boost": "GibbsBoostClassifier",
-    "greedy-tree": "GreedyTreeClassifier",
-    "random-trees": "RandomTreesClassifier",
-    "forest": "ForestClassifier",
-    "noisy-id3": "NoisyID3Classifier",
+    "privet": Ours("PrivetClassifier"),
+    "privet-delta": Ours("PrivetClassifier", DELTA),
+    "gibbs-tree": Ours("GibbsTreeClassifier"),
+    "gibbs-boost": Ours("GibbsBoostClassifier"),
+    "greedy-tree": Ours("GreedyTreeClassifier"),
+    "random-trees": Ours("RandomTreesClassifier"),
+    "forest": Ours("ForestClassifier"),
+    "noisy-id3": Ours("NoisyID3Classifier"),
 }
-PEERS = ("diffprivlib", "dp-ebm")
+#: Our own code after the papers, where the originals cannot be installed.
+LIKE = {"tr-ebm-like": tr_ebm_like.predict, "s-bdt-like": s_bdt_like.predict}
+PURE_PEERS = ("diffprivlib", "diffprivlib-regression")
+DELTA_PEERS = ("dp-ebm", *LIKE)
+PEERS = (*PURE_PEERS, *DELTA_PEERS)
+#: Peers for two classes only, which know nominal attributes.
+BINARY_PEERS = DELTA_PEERS
 CEILING, FLOOR = "gradient-boosting", "majority"
 NAMES = (*OURS, *PEERS, CEILING, FLOOR)
 #: These do not depend on epsilon.
 NOT_PRIVATE = (CEILING, FLOOR)
+
+
+def delta_of(learner: str) -> float:
+    """Return the delta that a contestant is run at."""
+    return OURS[learner].delta if learner in OURS else DELTA if learner in DELTA_PEERS else 0
 
 
 @dataclass(frozen=True)
@@ -46,12 +70,10 @@ class Problem:
 
     @cached_property
     def views(self) -> dict[str, dict[str, View]]:
-        """By peer and name. DP-EBM is for two classes only."""
-        forest = {"diffprivlib": peer_views(self.data, nominal=False)}
-        return forest | (
-            {"dp-ebm": peer_views(self.data, nominal=True)}
-            if self.data.schema.n_classes == 2
-            else {}
+        """By peer and name."""
+        two_classes = self.data.schema.n_classes == 2
+        return dict.fromkeys(PURE_PEERS, peer_views(self.data, nominal=False)) | (
+            dict.fromkeys(BINARY_PEERS, peer_views(self.data, nominal=True)) if two_classes else {}
         )
 
     def view_names(self, learner: str) -> list[str]:
@@ -69,41 +91,31 @@ def run(
     peers: Peers,
 ) -> dict[str, float]:
     """The measures of one fit, and its seconds."""
-    if learner in PEERS:
-        assert epsilon is not None
-        seen = problem.views[learner][view]
-        fold = {"X_train": seen.X[train], "y_train": problem.classes[train], "X_test": seen.X[test]}
-        bounds = {
-            "low": seen.low,
-            "high": seen.high,
-            "nominal": seen.nominal,
-            "n_classes": problem.data.schema.n_classes,
-        }
-        guess, chances, seconds = peers.predict(learner, epsilon, fold | bounds)
-    elif learner == CEILING:
-        guess, chances, seconds = _gradient_boosting(problem, train, test)
+    if learner == CEILING:
+        guess, chances, seconds = run_gradient_boosting(problem, train, test)
     elif learner == FLOOR:
-        share = np.bincount(problem.classes[train], minlength=problem.data.schema.n_classes) / len(
-            train
-        )
-        guess, chances, seconds = (
-            np.full(len(test), share.argmax()),
-            np.tile(share, (len(test), 1)),
-            0.0,
-        )
+        guess, chances, seconds = _majority(problem, train, test)
     else:
         assert epsilon is not None
-        guess, chances, seconds = _ours(problem, learner, epsilon, train, test)
-    return measures(problem.classes[test], guess, chances) | {"seconds": seconds}
+        if learner in OURS:
+            guess, chances, seconds = _ours(problem, OURS[learner], epsilon, train, test)
+        elif learner in LIKE:
+            guess, chances, seconds = _like(problem, learner, view, epsilon, train, test)
+        else:
+            guess, chances, seconds = peers.predict(
+                learner, epsilon, _fold(problem, learner, view, train, test)
+            )
+    return measure(problem.classes[test], guess, chances) | {"seconds": seconds}
 
 
 def _ours(
-    problem: Problem, learner: str, epsilon: float, train: Ints, test: Ints
-) -> tuple[Any, Any, float]:
+    problem: Problem, learner: Ours, epsilon: float, train: Ints, test: Ints
+) -> tuple[Ints, Floats, float]:
     data = problem.data
+    settings: dict[str, Any] = {"delta": learner.delta} if learner.delta else {}
     # The size of a training fold of a public data set may be declared.
-    model = getattr(privet, OURS[learner])(
-        epsilon=epsilon, schema=data.schema.declare(n_rows=len(train))
+    model = getattr(privet, learner.estimator)(
+        epsilon=epsilon, schema=data.schema.declare(n_rows=len(train)), **settings
     )
     model, seconds = _timed(lambda: model.fit(data.X.iloc[train], data.y.iloc[train]))
     codes = data.schema.label.code_of_text
@@ -115,7 +127,38 @@ def _ours(
     return guess, chances, seconds
 
 
-def _gradient_boosting(problem: Problem, train: Ints, test: Ints) -> tuple[Any, Any, float]:
+def _like(
+    problem: Problem, learner: str, view: str, epsilon: float, train: Ints, test: Ints
+) -> tuple[Ints, Floats, float]:
+    seen = problem.views[learner][view]
+    likely, seconds = _timed(
+        lambda: LIKE[learner](seen, problem.classes, train, test, epsilon, DELTA)
+    )
+    return (likely > 0.5).astype(np.int64), np.column_stack([1 - likely, likely]), seconds
+
+
+def _fold(problem: Problem, learner: str, view: str, train: Ints, test: Ints) -> dict[str, Any]:
+    """What the peers' process reads."""
+    seen = problem.views[learner][view]
+    return {
+        "X_train": seen.X[train],
+        "y_train": problem.classes[train],
+        "X_test": seen.X[test],
+        "low": seen.low,
+        "high": seen.high,
+        "nominal": seen.nominal,
+        "norm": seen.norm,
+        "n_classes": problem.data.schema.n_classes,
+    }
+
+
+def _majority(problem: Problem, train: Ints, test: Ints) -> tuple[Ints, Floats, float]:
+    counts = np.bincount(problem.classes[train], minlength=problem.data.schema.n_classes)
+    share = counts / len(train)
+    return np.full(len(test), share.argmax()), np.tile(share, (len(test), 1)), 0.0
+
+
+def run_gradient_boosting(problem: Problem, train: Ints, test: Ints) -> tuple[Ints, Floats, float]:
     """Without privacy, with scikit-learn's own settings, on the raw columns."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 

@@ -1,18 +1,16 @@
 """Results on disk: a line of JSON per fit, only ever added to, so that an interrupted run goes on
 where it was.
 
-What peers did, what we did on the sets that we develop on, and what we did on those that are held
-out are files apart.
+There is a file per contestant and version (:mod:`~experiments.bench.accuracy.versions`), so that a
+change reruns only the contestants that it concerns, and going back to an older version reruns
+nothing. Sets that we develop on and sets that are held out are folders apart.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
-
-import privet
 
 KEY = ("data", "schema", "learner", "view", "epsilon", "repeat", "fold")
 Row = dict[str, Any]
@@ -47,17 +45,14 @@ class Results:
         self._rows[_key(row)] = row
 
 
+def results_path(folder: Path, learner: str, version: str, *, newest: bool = False) -> Path:
+    """Return the file of a contestant: that of its version, or with ``newest`` the one that was
+    written last if this version has none.
+    """
+    path = folder / f"{learner}@{version}.jsonl"
+    older = [] if path.exists() or not newest else folder.glob(f"{learner}@*.jsonl")
+    return max(older, key=lambda each: each.stat().st_mtime, default=path)
+
+
 def _key(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in KEY)
-
-
-def code_version() -> str:
-    """A hash of the sources that our results depend on: a result of other sources is computed
-    anew.
-    """
-    root = Path(privet.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in ("cli", "datasets", "plots", "release"):
-            digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()[:12]

@@ -7,6 +7,7 @@ our schema.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +21,17 @@ from privet.domain.encode.rows import encode
 
 @dataclass(frozen=True)
 class View:
-    """Columns of numbers with their public bounds, and which of them are nominal."""
+    """Columns of numbers with their public bounds, and which of them are nominal.
+
+    ``norm`` bounds the L2 norm of a row whose columns are scaled to [0, 1]: of the one-hot columns
+    of an attribute, one is 1.
+    """
 
     X: Floats
     low: Floats
     high: Floats
     nominal: npt.NDArray[np.bool_]
+    norm: float
 
 
 def classes_of(data: Dataset) -> npt.NDArray[np.int64]:
@@ -56,7 +62,13 @@ def _ours(data: Dataset) -> View:
     codes = encode(data.schema, data.X, target=False).codes
     top = np.array(data.schema.sizes, dtype=float) - 1
     nominal = [not attribute.ordered for attribute in data.schema.attributes.values()]
-    return View(np.minimum(np.column_stack(codes), top), np.zeros(len(top)), top, np.array(nominal))
+    return View(
+        np.minimum(np.column_stack(codes), top),
+        np.zeros(len(top)),
+        top,
+        np.array(nominal),
+        math.sqrt(len(top)),
+    )
 
 
 def _own(data: Dataset, *, one_hot: bool) -> View:
@@ -78,9 +90,13 @@ def _own(data: Dataset, *, one_hot: bool) -> View:
         else:
             columns.append((codes[:, position], 0, attribute.size - 1, True))
     values, lows, highs, nominal = zip(*columns, strict=True)
+    attributes = data.schema.attributes.values()
+    # a missing number is the middle of its bounds, .5, with a mark of 1
+    marked = sum(each.holds_numbers and each.missing is not None for each in attributes)
     return View(
         np.column_stack(values).astype(float),
         np.array(lows, dtype=float),
         np.array(highs, dtype=float),
         np.array(nominal),
+        math.sqrt(len(attributes) + marked / 4),
     )

@@ -28,7 +28,7 @@ from rich.progress import (
 )
 
 from experiments.bench.accuracy.folds import FOLDS
-from experiments.bench.accuracy.results import code_version
+from experiments.bench.accuracy.versions import code_version
 from experiments.bench.federation import gibbs, horizontal, unequal, updates, vertical
 from experiments.bench.federation.problem import Problem
 from experiments.bench.federation.results import Results, Row, Task

@@ -6,6 +6,22 @@ from experiments.mutants.mutant import Audited, Mutant
 
 MUTANTS = (
     Mutant(
+        "a link of another user is followed",
+        "_is_planted",
+        "return folder.st_mode & for_everybody == for_everybody and entry.st_uid not in (\n    os.geteuid(),\n    folder.st_uid,\n)",  # noqa: E501
+        "return False",
+        "somebody has a user of the machine overwrite their own files",
+        ("test_planted.py::test_a_planted_link_is_not_followed",),
+    ),
+    Mutant(
+        "private files can be read by everybody",
+        "create_private",
+        "0o600",
+        "0o644",
+        "other users of the machine read the ledger",
+        ("test_planted.py::test_a_ledger_and_what_lies_beside_it_are_private",),
+    ),
+    Mutant(
         "releases about the same people cost the largest of them",
         "PrivacyStatement._composed",
         'return compose_in_parallel(costs) if self.people == "disjoint" '

@@ -51,6 +51,17 @@ MUTANTS = (
         ("outsource/test_cipher.py::TestFile::test_it_reads_back[None]",),
     ),
     Mutant(
+        "the table of a key file is not sealed",
+        "KeyRing.read",
+        'table = content.get("table")',
+        'table = data.get("table")',
+        "who can write the file has one key open two tables",
+        (
+            "outsource/test_cipher.py::TestFile::"
+            "test_with_a_passphrase_nobody_else_says_which_table_it_belongs_to",
+        ),
+    ),
+    Mutant(
         "the halves keep the order of the table",
         "seal_halves",
         "by_eseq = sorted(range(n_rows), key=eseqs.__getitem__)\nby_seq = np.argsort(seqs)",

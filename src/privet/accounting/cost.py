@@ -49,6 +49,8 @@ def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
         Whether zero is allowed.
     """
     try:
+        if isinstance(value, str) and (not value.isascii() or "_" in value):
+            raise ValueError  # digits of other scripts would be read, and tell people little
         if isinstance(value, str | Decimal):
             # as a Fraction is written
             fraction = isinstance(value, str) and re.fullmatch(r"[0-9]{1,130}/[0-9]{1,130}", value)

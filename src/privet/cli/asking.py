@@ -28,6 +28,7 @@ from rich.progress import (
 )
 
 from privet._atomic import save_file
+from privet._planted import follow_own_links
 from privet._progress import watched
 from privet.accounting.cost import Budget, parse_epsilon, parse_exact
 from privet.accounting.ledger import SQLiteLedger
@@ -224,6 +225,10 @@ def check_writable(path: Path) -> None:
             f"cannot write {path}: its folder must exist and be writable, and it must not be a "
             "folder itself"
         )
+    try:
+        follow_own_links(path)
+    except OSError as error:
+        raise TableError(f"cannot write {path}: {error.strerror}") from None
     check_no_table(path)
 
 

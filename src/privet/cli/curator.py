@@ -499,7 +499,7 @@ def _parse_expiry(text: str) -> datetime:
     """A date, an ISO time, or a span from now."""
     spans = {"d": "days", "h": "hours", "m": "minutes"}
     try:
-        if text[-1] in spans and text[:-1].isdigit():
+        if text[-1] in spans and text.isascii() and text[:-1].isdigit():
             return datetime.now(UTC) + timedelta(**{spans[text[-1]]: int(text[:-1])})
         when = datetime.fromisoformat(text)
     except (ValueError, OverflowError, IndexError):

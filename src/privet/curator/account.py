@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any, Self, TypeVar
 
 from privet._notebook import count_of, html_box, one_line
-from privet.accounting.cost import Budget, Cost, Unit, compose_sequentially
+from privet.accounting.cost import NOTHING, Budget, Cost, Unit, compose_sequentially
 from privet.accounting.ledger import Entry, Ledger, LedgerReader, account_digest, left
-from privet.accounting.ledger.base import ReadOnlyLedger, amount_in
+from privet.accounting.ledger.base import ReadOnlyLedger, amount_in, check_fit
+from privet.accounting.ledger.reservations import check_charge
 from privet.domain import Schema
 from privet.errors import LedgerError, PrivetError
 from privet.mechanisms.randomness import Bits
@@ -300,6 +301,25 @@ def charging(account: Account, ledger: Ledger) -> Account:
     other = copy.copy(account)
     other._ledger = ledger
     return other
+
+
+def require_at_least(account: Accounting, cost: Cost) -> None:
+    """Raise what charging this cost would raise for want of budget; charge nothing.
+
+    For work that must not even be planned where nobody can pay for it.
+    """
+    dataset, analyst, ledger = account.dataset, account._analyst, account._ledger
+    promised, reservation = cost.promised(account.schema), account._reservation
+    ledger.expire()
+    if reservation:
+        there = ledger.reservation(analyst, reservation)
+        check_charge(there, reservation, dataset, analyst, promised, "", None)
+        return
+    for who in (None, analyst):
+        cap = ledger.cap(dataset, who)
+        if cap is not None:
+            amount = amount_in(promised, cap.unit, dataset)
+            check_fit(cap, NOTHING, amount, dataset, who, ledger.committed(dataset, who))
 
 
 def preview_cost(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:

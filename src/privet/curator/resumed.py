@@ -316,7 +316,7 @@ class Unfinished:
                 "work": self.work,
                 "drawn": self.drawn.hex(),
             }
-            write_sealed(seal(document), self.path, _KIND)
+            write_sealed(seal(document), self.path, _KIND, private=True)
             self.saved = len(self.drawn)
 
     def finish(self) -> None:

@@ -61,10 +61,12 @@ def parse(data: bytes) -> Model:
         raise Damaged("it is nested too deeply") from None
 
 
-def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") -> None:
+def write_sealed(
+    data: bytes, path: str | PathLike[str], kind: str = "model", *, private: bool = False
+) -> None:
     """Write a sealed file, as a whole or not at all."""
     try:
-        write_atomically(path, data)
+        write_atomically(path, data, private=private)
     except (OSError, ValueError) as error:
         raise ModelError(path, f"it cannot be written: {_explain_error(error)}", kind) from None
 

@@ -7,7 +7,6 @@ It holds ``anatomy.json`` with its seal, the identifier table ``it.parquet`` and
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -90,7 +89,7 @@ MAX_SEAL = 256
 
 
 def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
-    """Write the folder, atomically."""
+    """Write the folder, atomically; it and its files are their owner's only."""
     import duckdb
     import pandas as pd
 
@@ -135,6 +134,8 @@ def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
             encoding="utf-8",
         )
         (partial / SEAL).write_bytes(halves.seal)
+        for file in partial.iterdir():  # nobody else could look into the folder until now
+            file.chmod(0o600)
         if target.exists():
             target.rmdir()  # empty: it was looked at
         partial.rename(target)
@@ -246,9 +247,10 @@ def _integers_of_column(column: Any) -> Any:
 def private_file(path: Path) -> Iterator[TextIO]:
     """Open a text file of mode 0600 that gets its name only when everything is written."""
     try:
-        with atomic_file(path) as partial:
-            handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                yield file
+        with (
+            atomic_file(path, private=True) as partial,
+            partial.open("w", encoding="utf-8", newline="") as file,
+        ):
+            yield file
     except OSError as error:
         raise OutsourceError(f"cannot write {path}: {error.strerror}") from None

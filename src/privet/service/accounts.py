@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
+from privet._atomic import create_private
 from privet.accounting.ledger.base import check_name
 from privet.domain import Schema
 from privet.errors import AccessError, LedgerError, ParameterError, PrivetError, SchemaError
@@ -89,7 +89,7 @@ class Accounts:
     def make(cls, path: str | PathLike[str]) -> tuple[Accounts, str]:
         """Make new accounts, and return them with the owner's token."""
         accounts = cls(path)
-        os.close(os.open(accounts.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        create_private(accounts.path)
         token = _new_token()
         with accounts._opened() as connection:
             connection.executescript(

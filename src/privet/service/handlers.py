@@ -25,7 +25,7 @@ from privet.accounting.ledger.base import KeyedLedger
 from privet.accounting.ledger.journal import cost_to, entry_to
 from privet.accounting.ledger.reservations import Reservation
 from privet.curator import Curator
-from privet.curator.account import charging, ledger_of, preview_cost
+from privet.curator.account import charging, ledger_of, preview_cost, require_at_least
 from privet.curator.recorded import Recorded, answer_and_record, replay_answer
 from privet.errors import (
     AccessError,
@@ -419,6 +419,8 @@ class RequestHandlers:
         curator = charging(curator, keyed)
         if part is None:
             curator = curator.within(requests.rows_of(request.body).reservation)
+        if keyed.before is None:  # who has no budget left is refused before any work is planned
+            require_at_least(curator, requests.least_cost_of(request.body))
         if request.operation == "divide":
             assert snapshot is not None
             answer = self._divide(snapshot, curator, keyed, request.body, groups)
@@ -446,7 +448,7 @@ class RequestHandlers:
         groups: list[Curator],
     ) -> Json:
         n_parts, cost = body["n_parts"], Cost.pure(parse_epsilon("epsilon", body["epsilon"]))
-        if keyed.before is None:
+        if keyed.before is None:  # in rho, it costs more than the least
             curator.require([cost])
         # a source knows one division; one that is refused must not end it
         snapshot.divisions.clear()

@@ -6,6 +6,7 @@ When an answer leaves is in :mod:`privet.service.departure`.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import deque
@@ -15,9 +16,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from privet._atomic import atomic_file
+from privet._atomic import write_atomically
 from privet._validate import suggest
 from privet.errors import ParameterError, PrivetError
+
+_NUMBER = re.compile("-?[0-9]{1,20}([.][0-9]{1,20})?")
 
 
 def limit(default: float, what: str, reached: str, least: float = 1) -> Any:
@@ -188,13 +191,11 @@ def write_limits(kind: type[L], home: Path, changes: Sequence[str]) -> L:
         name, equals, text = change.partition("=")
         if not equals:
             raise ParameterError(f"--set {change}: write it as NAME=VALUE, such as rate=100")
-        try:
-            changed[name] = float(text) if "." in text else int(text)
-        except ValueError:
-            raise ParameterError(f"--set {change}: the value must be a number") from None
+        if not _NUMBER.fullmatch(text):
+            raise ParameterError(f"--set {change}: the value must be a number")
+        changed[name] = float(text) if "." in text else int(text)
     limits = _check_limits(kind, changed, "--set ")
-    with atomic_file(home / FILE) as partial:
-        partial.write_text(json.dumps(changed, indent=2) + "\n", encoding="utf-8")
+    write_atomically(home / FILE, (json.dumps(changed, indent=2) + "\n").encode(), private=True)
     return limits
 
 

@@ -17,6 +17,7 @@ from privet.domain import Schema
 from privet.errors import ParameterError, QuestionError
 from privet.queries import Load, Query, queries
 from privet.queries.json_parts import MAX_NUMBERS, MAX_REQUEST_NODES, MAX_TREES, NUMBER, Amount
+from privet.queries.release_kinds import Price
 from privet.queries.shapes import Field, Fields, Integer, Items, OneOf, ShapeError, Text
 
 #: Most exact counts that one request may keep meanwhile.
@@ -165,6 +166,19 @@ def rows_of(body: Json) -> RowSelection:
 def query_of(operation: str, schema: Schema, body: Json) -> Query[Any]:
     """Return the query in a body."""
     return OFFERED[operation].from_json(schema, body)
+
+
+def least_cost_of(body: Json) -> Cost:
+    """Return what a query at the price in this body costs at least, whatever it asks.
+
+    No kind of release costs less than its epsilon, and epsilon**2/8 of rho (bounded range).
+    """
+    price = Price.of(body.get("epsilon"), body.get("rho"))
+    return (
+        Cost.bounded_range(price.amount)
+        if price.unit == "epsilon"
+        else Cost.concentrated(price.amount)
+    )
 
 
 def check_load(load: Load, n_attributes: int) -> None:

@@ -6,7 +6,6 @@ The witness is that of the ledger.
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privet._atomic import atomic_file
+from privet._atomic import make_private_folder, write_atomically
 from privet.accounting.cost import Number, parse_epsilon
 from privet.accounting.ledger import Ledger, SQLiteLedger, Witness
 from privet.errors import LedgerError, ParameterError
@@ -79,14 +78,11 @@ class ServiceState:
         if ledger is not None:
             _open_ledger(place, ledger)
         there = place.exists()
+        make_private_folder(place)
         try:
-            place.mkdir(mode=0o700, exist_ok=True)
-            place.chmod(0o700)
             # first, since it fails where somebody else was faster
             accounts, token = Accounts.make(place / _ACCOUNTS)
             opened = _open_ledger(place, ledger)
-            if isinstance(opened, SQLiteLedger):
-                opened.path.chmod(0o600)
             # Written last: a home without it was not finished.
             config = {
                 "privet": "curator",
@@ -94,10 +90,7 @@ class ServiceState:
                 "ledger": ledger or _LEDGER,
                 "least_epsilon": str(least),
             }
-            with atomic_file(place / _CONFIG) as partial:
-                handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    json.dump(config, file, indent=2)
+            write_atomically(place / _CONFIG, json.dumps(config, indent=2).encode(), private=True)
         except FileExistsError:  # what is there is not ours to remove
             raise LedgerError(f"cannot make {place}: somebody else makes something there") from None
         except BaseException as error:

@@ -1,30 +1,17 @@
-"""What is measured on a fold, and results that survive an interruption."""
+"""The same folds for everyone, results that survive an interruption, and public bounds."""
+
+import os
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from experiments.bench.accuracy.folds import measures, splits
-from experiments.bench.accuracy.results import Results
+from experiments.bench.accuracy.folds import splits
+from experiments.bench.accuracy.results import Results, results_path
 from experiments.bench.accuracy.views import peer_views
+from privet import datasets
 from privet.datasets import Dataset
 from privet.domain import Categorical, Numeric, Schema
-
-
-def test_two_classes():
-    truth, guess = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
-    found = measures(truth, guess, np.array([[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.3, 0.7]]))
-    assert found == {
-        "accuracy": 0.75,
-        "auroc": pytest.approx(2 / 3),
-        "balanced": pytest.approx((2 / 3 + 1) / 2),
-    }
-
-
-def test_a_class_that_is_not_in_the_fold_is_left_out():
-    truth = np.array([0, 0, 2, 2])
-    chances = np.array([[0.8, 0.1, 0.1], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.75, 0.0, 0.25]])
-    found = measures(truth, np.array([0, 1, 2, 2]), chances)
-    assert found == {"accuracy": 0.75, "auroc": pytest.approx((0.75 + 1) / 2), "balanced": 0.75}
 
 
 def test_folds_are_the_same_every_time_and_cover_every_row_once():
@@ -48,9 +35,19 @@ def test_a_cut_off_line_is_run_again(tmp_path):
     assert Results(path).find(key | {"fold": 1}) == key | {"fold": 1, "accuracy": 0.7}
 
 
-def test_peers_see_public_bounds_whatever_the_rows_hold():
-    import pandas as pd
+def test_each_version_has_a_file_and_a_report_takes_the_newest(tmp_path):
+    for age, version in enumerate(["new", "old"]):
+        path = tmp_path / f"privet@{version}.jsonl"
+        path.touch()
+        os.utime(path, (1000 - age, 1000 - age))
+    (tmp_path / "privet-delta@other.jsonl").touch()
+    assert results_path(tmp_path, "privet", "old", newest=True).name == "privet@old.jsonl"
+    assert results_path(tmp_path, "privet", "none", newest=True).name == "privet@new.jsonl"
+    assert results_path(tmp_path, "privet", "none").name == "privet@none.jsonl"
+    assert results_path(tmp_path, "dp-ebm", "none", newest=True).name == "dp-ebm@none.jsonl"
 
+
+def test_peers_see_public_bounds_whatever_the_rows_hold():
     schema = Schema(
         {"age": Numeric(0, 100, bins=4, missing="?"), "sex": Categorical(["f", "m"])},
         "y",
@@ -69,3 +66,22 @@ def test_peers_see_public_bounds_whatever_the_rows_hold():
     assert views["nominal"].nominal.tolist() == [False, False, True]
     assert views["our bins"].X.tolist() == [[1, 1], [3, 0], [4, 1]]
     assert set(peer_views(data, nominal=False)) == {"one-hot", "our bins"}
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+def test_no_scaled_row_is_longer_than_the_stated_norm(nominal):
+    data = datasets.load("car") if not nominal else _every_kind_of_row()
+    for view in peer_views(data, nominal=nominal).values():
+        scaled = (view.X - view.low) / (view.high - view.low)
+        assert np.linalg.norm(scaled, axis=1).max() <= view.norm
+
+
+def _every_kind_of_row() -> Dataset:
+    ages, sexes = [0.0, 100.0, np.nan], ["f", "m"]
+    rows = pd.DataFrame([(age, sex) for age in ages for sex in sexes], columns=["age", "sex"])
+    attributes = {
+        "age": Numeric(0, 100, bins=4, missing="?"),
+        "sex": Categorical(sexes),
+    }
+    labels = pd.Series(["no", "yes"] * 3, name="y")
+    return Dataset("d", rows, labels, Schema(attributes, "y", ["no", "yes"]))

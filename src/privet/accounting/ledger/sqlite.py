@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
+from privet._atomic import create_private
+from privet._planted import follow_own_links
 from privet.accounting.cost import NOTHING, Budget, Cost, parse_fraction
 from privet.accounting.ledger.base import check_cap, check_cost, fit_charge, require_same_charge
 from privet.accounting.ledger.journal import (
@@ -55,6 +57,7 @@ _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty
 _APPLICATION_ID = 0x50726976  # "Priv"
 _RESTORE = "put a backup in its place, and lower the caps by what was spent since it was made"
 _COLUMNS = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash, more"
+_BESIDE = ("-wal", "-shm", "-journal")  # files that SQLite makes or reads with a database
 _STATE = "unit, reserved, charged, touched, state, closed"
 
 
@@ -579,9 +582,10 @@ class SQLiteLedger:
         self._whole = True
 
     def _open(self) -> sqlite3.Connection:
-        mode = "rwc" if self._file is None else "rw"  # a ledger that is gone is not made anew
+        if self._file is None:  # a ledger that is gone is not made anew
+            self._create()
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}",
+            f"{self.path.absolute().as_uri()}?mode=rw",
             timeout=60,
             isolation_level=None,
             uri=True,
@@ -597,6 +601,20 @@ class SQLiteLedger:
             raise LedgerError(f"ledger {self.path} was replaced while in use; nothing is charged")
         self._file = self._file or self._found()
         return connection
+
+    def _create(self) -> None:
+        """Create an empty file for its owner only, unless a file is there.
+
+        SQLite makes the files beside a database with the mode of the database. It would go along
+        with what another user put into the place of one of them, so that is refused.
+        """
+        try:
+            for beside in _BESIDE:
+                follow_own_links(f"{self.path}{beside}")
+            with suppress(FileExistsError):
+                create_private(follow_own_links(self.path))
+        except OSError as error:
+            raise LedgerError(f"cannot use ledger {self.path}: {error.strerror}") from None
 
     def _check_kind(self, connection: sqlite3.Connection) -> None:
         """Raise for a database that is no ledger, before anything is written to it."""

@@ -2,6 +2,11 @@
 
 The first key seals; the others only open what they sealed, until a rotation has sealed everything
 anew and they are retired.
+
+A file without a passphrase has version 1, as in 0.1. One with a passphrase has version 2: keys and
+table are sealed together, so that only who knows the passphrase can say which table they are for.
+In version 1, the table stood beside the sealed keys. Such a file is read as it is, and written as
+version 2 the next time.
 """
 
 from __future__ import annotations
@@ -25,14 +30,15 @@ from privet.errors import MissingDependency, OutsourceError, ParameterError
 
 Algorithm = Literal["AES-256-GCM", "AES-128-GCM"]
 ID_BYTES = 4
-_KEY_FILE_VERSION = 1
+_PLAIN_VERSION, _SEALED_VERSION = 1, 2
 _BYTES: dict[str, int] = {"AES-256-GCM": 32, "AES-128-GCM": 16}
 #: The cost of trying one passphrase: 128 MiB of memory and a few tenths of a second (RFC 7914; n =
 #: 2**17, r = 8).
 _SCRYPT = {"n": 1 << 17, "r": 8, "p": 1}
 # of n r p, 16 times as much: a file must not be able to ask for all memory, or for minutes
 _SCRYPT_MOST = 1 << 24
-_PURPOSE = b"privet key file 1"
+#: What is authenticated with sealed keys, by version: a file of one opens as no other.
+_PURPOSES = {1: b"privet key file 1", 2: b"privet key file 2"}
 
 
 @dataclass(frozen=True)
@@ -113,9 +119,12 @@ class KeyRing:
                 f"{target} exists; a key that is overwritten is lost, and with it everything that "
                 "it sealed"
             )
-        listed = [_key_to(key) for key in self.keys]
-        data: dict[str, Any] = {"privet": "key", "version": _KEY_FILE_VERSION, "table": self.table}
-        data |= {"keys": listed} if passphrase is None else _lock_keys(listed, passphrase)
+        content = {"table": self.table, "keys": [_key_to(key) for key in self.keys]}
+        data: dict[str, Any] = {"privet": "key"}
+        if passphrase is None:
+            data |= {"version": _PLAIN_VERSION, **content}
+        else:
+            data |= {"version": _SEALED_VERSION, **_lock_content(content, passphrase)}
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         try:
             handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -153,22 +162,23 @@ class KeyRing:
         if (
             not isinstance(data, Mapping)
             or data.get("privet") != "key"
-            or data.get("version") != _KEY_FILE_VERSION
+            or data.get("version") not in tuple(_PURPOSES)
         ):
-            raise OutsourceError(f"{target} is no key file of version {_KEY_FILE_VERSION}")
+            raise OutsourceError(f"{target} is no key file of version 1 or 2")
         if "sealed" in data and passphrase is None:
             raise OutsourceError(
                 f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it when "
                 "asked"
             )
         try:
-            table = data.get("table")
+            sealed = "sealed" in data
+            if not sealed and data["version"] != _PLAIN_VERSION:
+                raise ValueError
+            content = _unlock_content(data, passphrase) if sealed else data
+            table = content.get("table")
             if table is not None and not isinstance(table, str):
                 raise ValueError
-            return cls(
-                _keys_from(_unlock_keys(data, passphrase) if "sealed" in data else data["keys"]),
-                table,
-            )
+            return cls(_keys_from(content["keys"]), table)
         except _WrongPassphrase:
             raise OutsourceError(f"the passphrase does not open the key file {target}") from None
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
@@ -234,7 +244,7 @@ def _decode_base64(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
-def _lock_keys(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
+def _lock_content(content: Mapping[str, Any], passphrase: str) -> dict[str, Any]:
     need_cryptography()
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -242,7 +252,7 @@ def _lock_keys(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
         raise ParameterError("a passphrase must not be empty")
     salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
     sealed = nonce + AESGCM(_stretch_passphrase(passphrase, salt, _SCRYPT)).encrypt(
-        nonce, json.dumps(listed).encode(), _PURPOSE
+        nonce, json.dumps(content).encode(), _PURPOSES[_SEALED_VERSION]
     )
     return {
         "scrypt": {"salt": base64.b64encode(salt).decode(), **_SCRYPT},
@@ -250,7 +260,8 @@ def _lock_keys(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
     }
 
 
-def _unlock_keys(data: Mapping[str, Any], passphrase: str | None) -> Any:
+def _unlock_content(data: Mapping[str, Any], passphrase: str | None) -> Any:
+    """Return the table and the keys of a sealed file."""
     need_cryptography()
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -262,10 +273,11 @@ def _unlock_keys(data: Mapping[str, Any], passphrase: str | None) -> Any:
     try:
         opened = AESGCM(
             _stretch_passphrase(passphrase or "", _decode_base64(data["scrypt"]["salt"]), cost)
-        ).decrypt(sealed[:12], sealed[12:], _PURPOSE)
+        ).decrypt(sealed[:12], sealed[12:], _PURPOSES[data["version"]])
     except InvalidTag:
         raise _WrongPassphrase from None
-    return json.loads(opened)
+    content = json.loads(opened)
+    return content if data["version"] == 2 else {"table": data.get("table"), "keys": content}
 
 
 def _stretch_passphrase(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
+from privet._atomic import make_private_folder, write_atomically
 from privet.errors import OutsourceError, ParameterError
 from privet.outsource.store.base import Store, StoreLimits
 from privet.outsource.store.open import make_store, open_store
@@ -61,16 +61,13 @@ class ServerState:
                 "a store is a DuckDB file in the server's home (by default), or a postgresql:// URL"
             )
         there = home.exists()
-        home.mkdir(mode=0o700, exist_ok=True)
-        home.chmod(0o700)
+        make_private_folder(home)
         try:
             make_store(home / _STORE if store is None else store, folder)
             accounts, _ = Accounts.make(home / _ACCOUNTS)
             # Written last: a home without it was not finished.
             config = {"privet": _KIND, "version": _VERSION, "store": store or _STORE}
-            handle = os.open(home / _CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(config, file, indent=2)
+            write_atomically(home / _CONFIG, json.dumps(config, indent=2).encode(), private=True)
         except BaseException:
             for entry in home.iterdir():
                 entry.unlink()
