@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from fractions import Fraction as F
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from privet.accounting.cost import Budget
 from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
+from privet.errors import FewRowsWarning
 from privet.learners import (
     GibbsBoostClassifier,
     GibbsTreeClassifier,
@@ -148,6 +150,15 @@ def test_what_is_given_is_taken():
     chosen = recipe_for(ordered(10, 16), 0, F(1), rounds=4, depth=1, draws_only=True)
     assert (chosen.rounds, chosen.space.depth) == (4, 1)
     assert not any((chosen.leaves, chosen.additive))
+
+
+def test_too_few_rows_are_warned_of_and_enough_are_not():
+    table = pd.DataFrame({"a": ["x", "y"] * 10, "n": 0.5, "c": ["n", "p"] * 10})
+    with pytest.warns(FewRowsWarning, match="rows times epsilon is about 2"):
+        settings_of(table, PrivetClassifier("0.1"), n_rows=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FewRowsWarning)
+        settings_of(table, PrivetClassifier("0.1"), n_rows=2000)
 
 
 def test_why_is_said_in_numbers_of_any_size():

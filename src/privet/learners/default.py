@@ -11,7 +11,7 @@ from privet.domain import Schema
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.learners.boosting import calibrate_tree, draw_boosted, start_from_classes
-from privet.learners.default_recipe import recipe_for, share_for_classes
+from privet.learners.default_recipe import recipe_for, share_for_classes, warn_of_few_rows
 from privet.learners.terms import add_terms
 
 
@@ -65,6 +65,7 @@ class PrivetClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         n_rows = measure_rows(curator, spending)
         trees, unit, amount = list[Tree](), spending.unit, spending.left
+        warn_of_few_rows(curator.schema, n_rows, amount, unit)
         share = share_for_classes(curator.schema, n_rows, amount, unit)
         if share:
             start, charge = start_from_classes(curator, n_rows, spending.take(share), unit)

@@ -6,6 +6,7 @@ The rule looks at the number of rows (declared or paid for), domain sizes and ep
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +23,7 @@ from privet.domain.space import (
     coarse_splits,
     find_widest_split,
 )
+from privet.errors import FewRowsWarning
 
 ListSplits = Callable[[Schema], list[Split]]
 
@@ -52,6 +54,16 @@ RULE = (
     _line(20_000, 9, 2, 0.5, 30),
     _line(100_000, 15, 3, 0.4, 20),
     _line(math.inf, 25, 3, 0.3, 20),
+)
+#: For more than two classes, whose shares a label alone tells badly, leaves are worth more.
+RULE_FOR_MANY = (
+    *RULE[:2],
+    _line(1500, 5, 2, 0.6, 0),
+    _line(3500, 5, 2, 0.6, 20),
+    _line(11_000, 9, 2, 0.5, 20),
+    _line(20_000, 9, 2, 0.5, 30),
+    _line(100_000, 9, 3, 0.5, 30),
+    _line(math.inf, 15, 3, 0.4, 30),
 )
 #: Where one of two classes is rare, and scores start from its share: fewer trees, whose leaves say
 #: how much they count.
@@ -148,9 +160,10 @@ def recipe_for(
         if draws_only or (small and points > n_rows / 10)
         else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
     )
+    rule = RULE_FOR_RARE if rare else RULE if schema.n_classes == 2 else RULE_FOR_MANY
     line = next(
         line
-        for line in (RULE_FOR_RARE if rare else RULE)
+        for line in rule
         if evidence_of(line.rounds, 1 - terms) * 2 / schema.n_classes < line.below
         or line.below == math.inf
     )
@@ -232,6 +245,20 @@ def share_for_classes(
         return Fraction(0)
     share = min(max(CLASS_EVIDENCE / evidence, LEAST_SHARE), LARGEST_SHARE)
     return Fraction(round(100 * share), 100)
+
+
+def warn_of_few_rows(schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit) -> None:
+    """Warn where evidence is not enough to choose a single split, whatever the rows say."""
+    needed = 2.5 * math.log(max(2, len(all_splits(schema)) * schema.n_classes))
+    evidence = measure_evidence(n_rows, amount, unit)
+    if evidence < needed:
+        warnings.warn(
+            f"rows times epsilon is about {evidence:.2g}, and to choose one test takes about "
+            f"{needed:.2g}: what the model learns is mostly chance. Use a larger epsilon, more "
+            "rows, or fewer attributes and values",
+            FewRowsWarning,
+            stacklevel=6,
+        )
 
 
 def strength_of(rounds: int) -> float:
