@@ -25,7 +25,7 @@ FIRST = 1.001
 MARGIN = 0.1
 #: The share of one class from which on the others are rare, and by how many standard deviations of
 #: noise it must be above that: a start that is noise costs more than none.
-COMMON, SURE = 0.8, 2.0
+COMMON, SURE = 0.78, 1.0
 #: The prior variance of what a leaf's score misses.
 LEAF_PRIOR = 0.15
 
