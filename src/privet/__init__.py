@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from privet.domain.questions import Partition as Partition
     from privet.domain.questions import Question as Question
     from privet.domain.space import TreeSpace as TreeSpace
+    from privet.errors import FewRowsWarning as FewRowsWarning
     from privet.errors import NoiseWarning as NoiseWarning
     from privet.errors import PrivacyWarning as PrivacyWarning
     from privet.errors import PrivetError as PrivetError
@@ -85,6 +86,7 @@ _HOMES = {
     "GreedyTreeClassifier": "privet.learners",
     "MemoryLedger": "privet.accounting.ledger",
     "Model": "privet.model",
+    "FewRowsWarning": "privet.errors",
     "NoiseWarning": "privet.errors",
     "NoisyID3Classifier": "privet.learners",
     "Numeric": "privet.domain",

@@ -91,6 +91,22 @@ class NoiseWarning(UserWarning):
     """
 
 
+class FewRowsWarning(NoiseWarning):
+    """There are too few rows for this epsilon to learn anything from.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = pv.PrivetClassifier("0.001", car.schema.declare(n_rows=1728)).fit(car.table)
+    >>> caught[0].category is pv.FewRowsWarning
+    True
+    """
+
+
 class PrivetError(Exception):
     """Root of every error raised on purpose.
 

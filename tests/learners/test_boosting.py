@@ -15,7 +15,13 @@ from privet.domain import Categorical, Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.space import TreeSpace
 from privet.domain.tree import Tree
-from privet.learners.gibbs import calibrate_tree, draw_boosted
+from privet.learners.boosting import (
+    calibrate_tree,
+    draw_boosted,
+    estimate_shares,
+    refine_leaves,
+    start_from_classes,
+)
 
 SCHEMA = Schema(
     {"a": Categorical(["x", "y", "z"]), "b": Categorical(["x", "y"])}, "c", ["n", "p", "q"]
@@ -112,3 +118,80 @@ def test_a_later_round_looks_at_what_is_still_in_doubt():
     curator = Curator(table, schema, Budget(1), public=True)
     first, second = draw_boosted(curator, TreeSpace(schema, 1), 2, math.inf, 3.0)[0]
     assert [tree.cells.attribute[0] for tree in (first, second)] == [0, 1]
+
+
+# -- where scores start, and how much leaves count --
+
+
+def of_shares(*counts: int) -> pd.DataFrame:
+    labels = [label for label, count in zip("npq", counts, strict=True) for _ in range(count)]
+    return pd.DataFrame({"a": "x", "b": "x", "c": labels})
+
+
+def test_scores_start_from_the_class_shares_where_one_is_rare_and_pay_for_them():
+    curator = Curator(of_shares(1700, 200, 100), SCHEMA, Budget(50))
+    start, charge = start_from_classes(curator, 2000, 40)
+    np.testing.assert_allclose(np.exp(start.counts[0]), [0.85, 0.1, 0.05], atol=0.01)
+    assert start.kind == "constant"
+    assert (charge.cost.epsilon, curator.left) == (40, 10)
+
+
+@pytest.mark.parametrize(
+    ("rows_of_class", "epsilon"),
+    [((700, 700, 600), 40), ((1500, 400, 100), 40), ((1900, 50, 50), "0.0005")],
+    ids=["none is rare", "the first is not common enough", "noise says anything"],
+)
+def test_scores_start_from_nothing_otherwise_and_that_is_paid_for_too(rows_of_class, epsilon):
+    curator = Curator(of_shares(*rows_of_class), SCHEMA, Budget(50))
+    start, charge = start_from_classes(curator, 2000, epsilon)
+    assert start is None
+    assert charge.cost.epsilon == F(str(epsilon)) == 50 - curator.left
+
+
+def test_shares_add_up_whatever_the_counts_add_up_to():
+    """A noise that all counts have in common says nothing about shares."""
+    np.testing.assert_allclose(
+        estimate_shares(np.array([195.0, 105.0]), 1.0, 100)[0],
+        estimate_shares(np.array([95.0, 5.0]), 1.0, 100)[0],
+    )
+    assert estimate_shares(np.array([95.0, 5.0]), 3.0, 100)[1] == pytest.approx(0.03 / math.sqrt(2))
+
+
+@pytest.mark.parametrize("counts", [[-400.0, 500.0], [0.0, 0.0], [1e9, -1e9]])
+def test_shares_are_positive_whatever_the_noise(counts):
+    shares, _ = estimate_shares(np.array(counts), 5.0, 100)
+    assert shares.sum() == pytest.approx(1)
+    assert (shares > 0.001).all()
+
+
+def test_refined_leaves_say_what_the_rows_in_them_say():
+    """Without noise and after several steps, the scores give the class shares of each leaf.
+
+    Not quite: what the rows say that are most wrong is cut off, so that leaves are a bit too sure.
+    """
+    curator = Curator(ROWS, SCHEMA, Budget(1), public=True)
+    tree = labelled([0, 0, 1, 2])
+    before = []
+    for _ in range(30):
+        tree, _ = refine_leaves(curator, tree, before, {"epsilon": math.inf})
+    p = np.exp(tree.counts) / np.exp(tree.counts).sum(axis=1, keepdims=True)
+    by_value = ROWS.groupby("a")["c"].value_counts(normalize=True).unstack()[list("npq")]
+    np.testing.assert_allclose(p[1:], by_value.loc[list("xyz")].to_numpy(), atol=0.1)
+    assert tree.counts[0].tolist() == [0.7, 0.0, 0.0]  # the root is no leaf
+
+
+def test_refined_leaves_hardly_move_where_noise_is_large():
+    curator = Curator(ROWS, SCHEMA, Budget(1))
+    tree, charge = refine_leaves(curator, labelled([0, 0, 1, 2]), [], {"epsilon": F(1, 10**5)})
+    assert charge.cost.epsilon == F(1, 10**5)
+    np.testing.assert_allclose(tree.counts, labelled([0, 0, 1, 2]).counts, atol=0.2)
+
+
+def test_boosting_with_leaves_pays_for_both():
+    curator = Curator(ROWS, SCHEMA, Budget(1))
+    trees, charges = draw_boosted(
+        curator, TreeSpace(SCHEMA, 1), 2, F(3, 10), 0.5, leaves={"epsilon": F(1, 10)}
+    )
+    assert curator.left == F(2, 10)
+    assert [charge.cost.epsilon for charge in charges] == [F(3, 10), F(1, 10)] * 2
+    assert [tree.kind for tree in trees] == ["scores", "scores"]

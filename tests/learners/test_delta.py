@@ -46,10 +46,10 @@ def test_more_draws_of_rho_have_more_evidence_together():
     the same.
     """
     wide = pv.Schema({f"x{i}": pv.Numeric(0, 1, bins=16) for i in range(20)}, "y", [0, 1])
-    epsilon, rho = Fraction(1, 5), Fraction(1, 200)  # one draw of this rho has this epsilon
+    epsilon, rho = Fraction(1, 20), Fraction(1, 3200)  # one draw of this rho has this epsilon
     assert root_below(8 * rho) == epsilon or abs(float(root_below(8 * rho) - epsilon)) < 1e-20
-    pure = recipe_for(wide, 50_000, epsilon, "epsilon", additive=False)
-    concentrated = recipe_for(wide, 50_000, rho, "rho", additive=False)
+    pure = recipe_for(wide, 50_000, epsilon, "epsilon", draws_only=True)
+    concentrated = recipe_for(wide, 50_000, rho, "rho", draws_only=True)
     assert concentrated.rounds > pure.rounds > 1
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from fractions import Fraction as F
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from privet.accounting.cost import Budget
 from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
+from privet.errors import FewRowsWarning
 from privet.learners import (
     GibbsBoostClassifier,
     GibbsTreeClassifier,
@@ -66,10 +68,11 @@ def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
         space.check_size()
         assert 1 <= space.depth <= 12
         assert 1 <= chosen.rounds <= 100
-        assert chosen.rounds % 2 == 1  # no ties between two classes
+        assert chosen.rounds % 2 == 1 or chosen.leaves  # no ties between two classes
         assert 0 <= chosen.additive <= F(1, 2)
         assert chosen.strength > 0
-        share = (1 - chosen.additive) * (1 - chosen.calibration) / chosen.rounds
+        spared = (chosen.additive, chosen.calibration, chosen.leaves)
+        share = math.prod(1 - part for part in spared) / chosen.rounds
         each = (
             F(1000)
             if amount is None
@@ -99,7 +102,8 @@ def test_a_recipe_is_made_of_public_quantities():
         "unit",
         "rounds",
         "depth",
-        "additive",
+        "draws_only",
+        "rare",
     ]
 
 
@@ -143,8 +147,18 @@ def test_more_evidence_never_means_fewer_rounds():
 
 
 def test_what_is_given_is_taken():
-    chosen = recipe_for(ordered(10, 16), 0, F(1), rounds=4, depth=1, additive=False)
-    assert (chosen.rounds, chosen.space.depth, chosen.additive) == (4, 1, 0)
+    chosen = recipe_for(ordered(10, 16), 0, F(1), rounds=4, depth=1, draws_only=True)
+    assert (chosen.rounds, chosen.space.depth) == (4, 1)
+    assert not any((chosen.leaves, chosen.additive))
+
+
+def test_too_few_rows_are_warned_of_and_enough_are_not():
+    table = pd.DataFrame({"a": ["x", "y"] * 10, "n": 0.5, "c": ["n", "p"] * 10})
+    with pytest.warns(FewRowsWarning, match="rows times epsilon is about 2"):
+        settings_of(table, PrivetClassifier("0.1"), n_rows=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FewRowsWarning)
+        settings_of(table, PrivetClassifier("0.1"), n_rows=2000)
 
 
 def test_why_is_said_in_numbers_of_any_size():

@@ -14,7 +14,7 @@ from privet.curator import Curator
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
-from privet.learners.gibbs import calibrate_tree
+from privet.learners.boosting import calibrate_tree
 from privet.report import Parts, card_markdown, model_view, tree_text
 from privet.report.model_parts import says_classes, vote
 from privet.report.plots import draw_terms

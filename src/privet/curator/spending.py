@@ -109,6 +109,11 @@ class Spending:
         self.left -= amount
         return amount
 
+    def share(self, share: Fraction, parts: int) -> Number:
+        """Return each of so many equal parts of this share of what is left, to be spent."""
+        amount = self.take(share)
+        return amount if is_infinite(amount) else parse_exact(self.unit, amount) / parts
+
     def draws(self, parts: int) -> Number:
         """Return the epsilon of each of so many draws that share all that is left.
 

@@ -2,7 +2,8 @@
 
 - :mod:`~privet.learners.default`: ``PrivetClassifier``; :mod:`~privet.learners.default_recipe`: the
   public rule by which it spends epsilon
-- :mod:`~privet.learners.gibbs`: whole trees drawn at once, boosted, with additive terms
+- :mod:`~privet.learners.gibbs`: whole trees drawn at once, one of them or several
+- :mod:`~privet.learners.boosting`, :mod:`~privet.learners.terms`: what they are made of
 - :mod:`~privet.learners.greedy`, :mod:`~privet.learners.forest`: private splits, level by level
 - :mod:`~privet.learners.random_trees`: structures drawn before the data is seen
 - :mod:`~privet.learners.additive`: one score per value of each attribute

@@ -8,9 +8,11 @@ from privet.accounting.cost import Number
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema
+from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
-from privet.learners.default_recipe import recipe_for
-from privet.learners.gibbs import add_terms, calibrate_tree, draw_boosted
+from privet.learners.boosting import calibrate_tree, draw_boosted, start_from_classes
+from privet.learners.default_recipe import recipe_for, share_for_classes, warn_of_few_rows
+from privet.learners.terms import add_terms
 
 
 class PrivetClassifier(PrivateClassifier):
@@ -61,20 +63,34 @@ class PrivetClassifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        recipe = recipe_for(
-            curator.schema, measure_rows(curator, spending), spending.left, spending.unit
-        )
+        n_rows = measure_rows(curator, spending)
+        trees, unit, amount = list[Tree](), spending.unit, spending.left
+        warn_of_few_rows(curator.schema, n_rows, amount, unit)
+        share = share_for_classes(curator.schema, n_rows, amount, unit)
+        if share:
+            start, charge = start_from_classes(curator, n_rows, spending.take(share), unit)
+            spending.charges.append(charge)
+            trees += [start] if start else []
+        recipe = recipe_for(curator.schema, n_rows, amount, unit, rare=bool(trees))
         refine = spending.take(recipe.additive)
         calibrate = spending.take(recipe.calibration)
-        trees, charges = draw_boosted(
-            curator, recipe.space, recipe.rounds, spending.draws(recipe.rounds), recipe.strength
+        leaves = {unit: spending.share(recipe.leaves, recipe.rounds)} if recipe.leaves else None
+        drawn, charges = draw_boosted(
+            curator,
+            recipe.space,
+            recipe.rounds,
+            spending.draws(recipe.rounds),
+            recipe.strength,
+            trees,
+            leaves=leaves,
         )
         spending.charges += charges
         if recipe.calibration:
-            trees[0], charge = calibrate_tree(curator, trees[0], calibrate, spending.unit)
+            drawn[0], charge = calibrate_tree(curator, drawn[0], calibrate, unit)
             spending.charges.append(charge)
+        trees += drawn
         if recipe.additive:
-            terms, charges = add_terms(curator, trees, refine, spending.unit)
+            terms, charges = add_terms(curator, trees, refine, unit)
             spending.charges += charges
             trees += terms
-        return Growth(tuple(trees), "scores", recipe.settings, 0.0)
+        return Growth(tuple(trees), "scores", {"class_share": float(share), **recipe.settings}, 0.0)

@@ -6,11 +6,12 @@ The rule looks at the number of rows (declared or paid for), domain sizes and ep
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from privet.accounting.cost import Unit
 from privet.domain import Schema
@@ -22,12 +23,63 @@ from privet.domain.space import (
     coarse_splits,
     find_widest_split,
 )
+from privet.errors import FewRowsWarning
 
 ListSplits = Callable[[Schema], list[Split]]
 
-#: Rounds of boosting for an n epsilon below each bound (two classes).
-ROUNDS = ((160, 1), (600, 3), (3500, 5), (20_000, 9), (100_000, 15), (math.inf, 25))
-#: How much a tree's label counts, in log-odds.
+
+class Line(NamedTuple):
+    """How evidence below a bound is spent on boosted trees."""
+
+    #: Evidence below which this line holds: 2 m/T, m = n epsilon.
+    below: float
+    rounds: int
+    depth: int
+    #: How much a tree's label counts, in log-odds, before its leaves are refined.
+    strength: float
+    #: The share of each round for its leaves.
+    leaves: Fraction
+
+
+def _line(below: float, rounds: int, depth: int, strength: float, leaves: int) -> Line:
+    return Line(below, rounds, depth, strength, Fraction(leaves, 100))
+
+
+#: Chosen on public tables (``python -m experiments.recipe``, docs/results/recipe.md).
+RULE = (
+    _line(160, 1, 2, 0.7, 0),
+    _line(600, 3, 2, 0.7, 0),
+    _line(3500, 5, 2, 0.6, 0),
+    _line(11_000, 9, 2, 0.5, 0),
+    _line(20_000, 9, 2, 0.5, 30),
+    _line(100_000, 15, 3, 0.4, 20),
+    _line(math.inf, 25, 3, 0.3, 20),
+)
+#: For more than two classes, whose shares a label alone tells badly, leaves are worth more.
+RULE_FOR_MANY = (
+    *RULE[:2],
+    _line(1500, 5, 2, 0.6, 0),
+    _line(3500, 5, 2, 0.6, 20),
+    _line(11_000, 9, 2, 0.5, 20),
+    _line(20_000, 9, 2, 0.5, 30),
+    _line(100_000, 9, 3, 0.5, 30),
+    _line(math.inf, 15, 3, 0.4, 30),
+)
+#: Where one of two classes is rare, and scores start from its share: fewer trees, whose leaves say
+#: how much they count.
+RULE_FOR_RARE = (
+    _line(250, 1, 2, 0.7, 20),
+    _line(400, 2, 2, 0.6, 20),
+    _line(1500, 3, 2, 0.5, 20),
+    _line(6000, 5, 2, 0.5, 30),
+    _line(20_000, 9, 2, 0.5, 20),
+    _line(100_000, 9, 3, 0.5, 30),
+    _line(math.inf, 15, 3, 0.4, 30),
+)
+#: Evidence that tells whether one of two classes is rare, the least and the largest share for it,
+#: and the evidence below which there is no telling.
+CLASS_EVIDENCE, LEAST_SHARE, LARGEST_SHARE, TOO_THIN = 30, 0.01, 0.1, 80
+#: How much a tree's label counts where leaves are not refined, by the number of rounds.
 STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 9: 0.5, 15: 0.4, 25: 0.3}
 #: Rows times attributes above which splits of one value against the rest are left out.
 LARGE = 60_000
@@ -39,11 +91,11 @@ EFFORT, EFFORT_SMALL = 3.5e8, 1.5e9
 TABLES = 5000
 #: The precision that a value of an additive term should have for the term to be worth its epsilon.
 PRECISION = 20
+#: The second derivative of a row's log-likelihood is about this.
+CURVATURE = 0.1
 #: The share of epsilon that gives a single tree probabilities, where that is enough for a few nats
 #: per class.
 CALIBRATION = Fraction(1, 20)
-#: The second derivative of a row's log-likelihood is about this.
-CURVATURE = 0.1
 
 
 @dataclass(frozen=True)
@@ -51,7 +103,7 @@ class Recipe:
     """How the default learner spends epsilon, and why.
 
     Rounds of boosting, from which space, how much a tree counts, and the shares of epsilon for
-    other things.
+    other things: in this order, each of what is left, but ``leaves``, which is of each round.
     """
 
     space: TreeSpace
@@ -59,6 +111,7 @@ class Recipe:
     strength: float
     additive: Fraction
     calibration: Fraction
+    leaves: Fraction
     why: str
 
     @property
@@ -68,6 +121,7 @@ class Recipe:
             "rounds": self.rounds,
             "max_depth": self.space.depth,
             "strength": self.strength,
+            "leaf_share": float(self.leaves),
             "additive_share": float(self.additive),
             "calibration_share": float(self.calibration),
             "why": self.why,
@@ -82,43 +136,45 @@ def recipe_for(
     *,
     rounds: int | None = None,
     depth: int | None = None,
-    additive: bool = True,
+    draws_only: bool = False,
+    rare: bool = False,
 ) -> Recipe:
     """Return the recipe for a table of about ``n_rows`` rows.
 
-    ``rounds`` and ``depth`` are taken as they are where given.
+    ``rounds`` and ``depth`` are taken as they are where given; ``draws_only`` leaves everything to
+    drawn trees. ``rare`` says that one of two classes is, as far as was paid for.
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
-    them have more evidence together. A *small* domain (at most 32 points per row; with ordered
-    attributes only where evidence is thin) is worth one deep tree, or a few; otherwise shallow
-    trees are boosted, more of them the more evidence there is. Additive terms are measured where
-    their values would be known to a precision of PRECISION with at most half of the amount.
+    them have more evidence together. A *small* domain is worth one deep tree, or a few; otherwise
+    shallow trees are boosted by the line of the rule that the evidence allows.
     """
     points = math.prod(schema.sizes)
-    spent = 1e3 if amount is None else float(amount)
-    in_all = n_rows * (spent if unit == "epsilon" else math.sqrt(8 * spent))
-    # Ordered attributes are better ranked by several trees, once there is evidence for more than
-    # one.
-    ordered = any(attribute.ordered for attribute in schema.attributes.values())
-    small = points <= 32 * n_rows and (
-        not ordered or rounds == 1 or in_all * 2 / schema.n_classes < 600
-    )
+
+    def evidence_of(draws: int, share: Fraction = Fraction(1)) -> float:
+        return measure_evidence(n_rows, amount, unit, draws, share)
+
+    small = not rare and has_small_domain(schema, n_rows, evidence_of(1), single=rounds == 1)
     terms = (
-        _additive_share(schema, n_rows, spent, unit)
-        if additive and not (small and points > n_rows / 10)
-        else Fraction(0)
+        Fraction(0)
+        if draws_only or (small and points > n_rows / 10)
+        else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
     )
-
-    def evidence_of(draws: int) -> float:
-        trees = spent * float(1 - terms)
-        return n_rows * (trees if unit == "epsilon" else math.sqrt(8 * trees * draws))
-
-    number = rounds or _choose_rounds(
-        evidence_of, schema.n_classes, small=small, covered=points <= 2 * n_rows
+    rule = RULE_FOR_RARE if rare else RULE if schema.n_classes == 2 else RULE_FOR_MANY
+    line = next(
+        line
+        for line in rule
+        if evidence_of(line.rounds, 1 - terms) * 2 / schema.n_classes < line.below
+        or line.below == math.inf
     )
-    evidence = evidence_of(number)
-    candidates, last = _list_candidates(schema, n_rows, evidence / number, number, small=small)
+    leaves = Fraction(0) if small or draws_only else line.leaves
+    number = rounds or (
+        (1 if points <= 2 * n_rows or evidence_of(1) < 1500 else 3) if small else line.rounds
+    )
+    evidence = evidence_of(number, (1 - terms) * (1 - leaves))
+    candidates, last = _list_candidates(
+        schema, n_rows, evidence / number, number, line.depth, small=small
+    )
     if depth is not None:
         candidates = [(depth, all_splits), (depth, coarse_splits)]
     # Small trees of many children, or deep ones of few: the prior of a split follows.
@@ -128,26 +184,81 @@ def recipe_for(
     )
     calibrate = (
         CALIBRATION
-        if number == 1 and CALIBRATION * evidence >= 5 * schema.n_classes
+        if number == 1 and not leaves and CALIBRATION * evidence >= 5 * schema.n_classes
         else Fraction(0)
     )
-    without = "too few rows for additive terms" if additive and not small else "no additive terms"
     why = [
         *([f"rows times epsilon is about {evidence:.3g}"] if n_rows else []),
         f"{'few' if points <= 32 * n_rows else 'many'} points in the domain ({Decimal(points):.2g})",  # noqa: E501
+        *(["one class is rare"] if rare else []),
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
-        _describe_share(terms, unit, "for additive terms") if terms else without,
+        *([f"{float(leaves):.0%} of each round for its leaves"] if leaves else []),
         *(
-            [
-                _describe_share(calibrate, unit, "for probabilities")
-                if calibrate
-                else "too few rows for probabilities"
-            ]
-            if number == 1
-            else []
+            _describe_share(share, unit, what)
+            for share, what in (
+                (terms, "for additive terms"),
+                (calibrate, "for probabilities"),
+            )
+            if share
         ),
+        *(["too few rows for probabilities"] if number == 1 and not (calibrate or leaves) else []),
     ]
-    return Recipe(space, number, strength_of(number), terms, calibrate, "; ".join(why))
+    strength = line.strength if leaves else strength_of(number)
+    return Recipe(space, number, strength, terms, calibrate, leaves, "; ".join(why))
+
+
+def measure_evidence(
+    n_rows: float,
+    amount: Fraction | None,
+    unit: Unit,
+    draws: int = 1,
+    share: Fraction = Fraction(1),
+) -> float:
+    """Return m = n epsilon of so many draws that have a share of the amount (None: infinite)."""
+    trees = (1e3 if amount is None else float(amount)) * float(share)
+    return n_rows * (trees if unit == "epsilon" else math.sqrt(8 * trees * draws))
+
+
+def has_small_domain(
+    schema: Schema, n_rows: float, evidence: float, *, single: bool = False
+) -> bool:
+    """Return whether there are few points in the domain for so many rows: 32 for each at most.
+
+    Ordered attributes are better ranked by several trees, once there is evidence for more than one.
+    """
+    ordered = any(attribute.ordered for attribute in schema.attributes.values())
+    return math.prod(schema.sizes) <= 32 * n_rows and (
+        not ordered or single or evidence * 2 / schema.n_classes < 600
+    )
+
+
+def share_for_classes(
+    schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit
+) -> Fraction:
+    """Return the share of the amount that tells whether one of two classes is rare.
+
+    Nothing in a small domain, where a deep tree finds the rare class, and for more classes, whose
+    leaves tell their shares.
+    """
+    evidence = measure_evidence(n_rows, amount, unit)
+    if schema.n_classes > 2 or evidence < TOO_THIN or has_small_domain(schema, n_rows, evidence):
+        return Fraction(0)
+    share = min(max(CLASS_EVIDENCE / evidence, LEAST_SHARE), LARGEST_SHARE)
+    return Fraction(round(100 * share), 100)
+
+
+def warn_of_few_rows(schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit) -> None:
+    """Warn where evidence is not enough to choose a single split, whatever the rows say."""
+    needed = 2.5 * math.log(max(2, len(all_splits(schema)) * schema.n_classes))
+    evidence = measure_evidence(n_rows, amount, unit)
+    if evidence < needed:
+        warnings.warn(
+            f"rows times epsilon is about {evidence:.2g}, and to choose one test takes about "
+            f"{needed:.2g}: what the model learns is mostly chance. Use a larger epsilon, more "
+            "rows, or fewer attributes and values",
+            FewRowsWarning,
+            stacklevel=6,
+        )
 
 
 def strength_of(rounds: int) -> float:
@@ -159,11 +270,12 @@ def strength_of(rounds: int) -> float:
 
 
 def _list_candidates(
-    schema: Schema, n_rows: float, evidence: float, rounds: int, *, small: bool
+    schema: Schema, n_rows: float, evidence: float, rounds: int, boosted: int, *, small: bool
 ) -> tuple[list[tuple[int, ListSplits]], ListSplits]:
     """Return depths and splits above the last level, and the splits of the last level.
 
-    The most wanted come first.
+    The most wanted come first. ``boosted`` is the depth of boosted trees where nothing speaks
+    against it.
     """
     k = len(schema.sizes)
     inner, last = all_splits, all_splits
@@ -180,10 +292,8 @@ def _list_candidates(
         inner, last = coarse_splits, coarse_splits
     elif small:
         wanted = min(_binary_depth(schema, evidence), 6 if k <= 6 else 5)
-    elif (
-        min(evidence, n_rows / rounds) >= 500
-    ):  # without noise, too, few rows do not bear deep trees
-        wanted, inner = 3, coarse_splits
+    elif boosted > 2 and n_rows / rounds >= 500:  # without noise, too, few rows bear no deep trees
+        wanted, inner = boosted, coarse_splits
     else:
         wanted = min(2, _binary_depth(schema, evidence))
     # In a small domain less depth costs less than coarser splits.
@@ -221,18 +331,6 @@ def _first_that_fits(
             return space
     space.check_size()
     return space
-
-
-def _choose_rounds(
-    evidence_of: Callable[[int], float], n_classes: int, *, small: bool, covered: bool
-) -> int:
-    """Return how many trees share the evidence; labels out of more classes need more of it each.
-
-    ``covered``: there is about a row for every point of the domain.
-    """
-    if small:
-        return 1 if covered or evidence_of(1) < 1500 else 3
-    return next(number for bound, number in ROUNDS if evidence_of(number) * 2 / n_classes < bound)
 
 
 def _binary_depth(schema: Schema, evidence: float) -> int:

@@ -1,0 +1,148 @@
+"""Boost trees that are drawn whole: where scores start, draws on rows that are still in doubt, and
+how much each leaf counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from privet._types import Floats
+from privet.accounting.cost import Number, Unit
+from privet.accounting.statement import Charge
+from privet.curator import AnyCurator
+from privet.domain.cells import Cells
+from privet.domain.space import TreeSpace
+from privet.domain.tree import Tree
+from privet.learners.terms import shrink_steps
+from privet.queries import Count
+
+#: How much the first tree counts more than the others.
+FIRST = 1.001
+#: By how much a node's own label is ahead of the other classes at least.
+MARGIN = 0.1
+#: The share of one class from which on the others are rare, and by how many standard deviations of
+#: noise it must be above that: a start that is noise costs more than none.
+COMMON, SURE = 0.78, 1.0
+#: The prior variance of what a leaf's score misses.
+LEAF_PRIOR = 0.15
+
+
+def start_from_classes(
+    curator: AnyCurator, n_rows: float, amount: Number, unit: Unit = "epsilon"
+) -> tuple[Tree | None, Charge]:
+    """Return scores that every row starts from, where one class is rare; None where none is.
+
+    They are the logarithms of noisy class shares. Draws then look for what tells the rare class
+    from the others, instead of learning that it is rare.
+
+    Sensitivity: a row is in one class. Neighbours: one row added or removed. Cost: pure epsilon, or
+    rho.
+    """
+    everybody = Cells.everything(curator.schema)
+    answer = curator.ask(Count(everybody), **{unit: amount})
+    counts = np.asarray(answer.tables[0], dtype=np.float64).reshape(-1)
+    shares, noise = estimate_shares(counts, answer.deviation, n_rows)
+    start = Tree(everybody, np.log(shares)[None], "constant")
+    rare = float(shares.max()) - SURE * noise >= COMMON
+    return start if rare else None, Charge("class shares", answer.row_cost)
+
+
+def estimate_shares(counts: Floats, deviation: float, n_rows: float) -> tuple[Floats, float]:
+    """Return class shares from noisy counts that should add up to a known number of rows.
+
+    And the standard deviation of each share's noise. A share below its noise may be anything up to
+    it.
+    """
+    n_classes = len(counts)
+    noise = math.sqrt(1 - 1 / n_classes) * deviation / n_rows
+    shares = np.clip(1 / n_classes + (counts - counts.mean()) / n_rows, 0.0, 1.0)
+    shares = np.maximum(shares, max(0.5 / n_rows, 0.7 * noise))
+    return np.asarray(shares / shares.sum()), noise
+
+
+def draw_boosted(
+    curator: AnyCurator,
+    space: TreeSpace,
+    rounds: int,
+    epsilon: Number,
+    strength: float,
+    before: Sequence[Tree] = (),
+    *,
+    leaves: dict[Unit, Number] | None = None,
+) -> tuple[list[Tree], list[Charge]]:
+    """Draw ``rounds`` trees of scores at ``epsilon`` each.
+
+    Rows weigh less where the trees so far are right about them. ``leaves`` is the price of
+    :func:`refine_leaves` for each tree; without it, every leaf counts ``strength`` for its label.
+
+    Cost: rounds times pure epsilon (bounded range each), and the price of the leaves. Neighbours:
+    one row added or removed.
+    """
+    trees: list[Tree] = []
+    charges = []
+    for number in range(1, rounds + 1):
+        drawn = curator.draw_tree(space, epsilon, weighting=(*before, *trees))
+        which = f"tree {number} of {rounds}" if rounds > 1 else "the whole tree"
+        charges.append(Charge(f"{which} (depth {space.depth} at most)", drawn.row_cost))
+        # Votes of an odd number of trees for two classes are never tied; for more classes the first
+        # tree decides.
+        first = number == 1 and rounds > 1 and space.schema.n_classes > 2
+        tree = drawn.tree(strength * FIRST if first else strength)
+        if leaves is not None:
+            tree, charge = refine_leaves(curator, tree, (*before, *trees), leaves)
+            charges.append(Charge(f"leaves of {which}", charge.cost))
+        trees.append(tree)
+    return trees, charges
+
+
+def refine_leaves(
+    curator: AnyCurator, tree: Tree, before: Sequence[Tree], price: dict[Unit, Number]
+) -> tuple[Tree, Charge]:
+    """Return a tree of scores whose leaves count as much as the rows in them say.
+
+    A private Newton step on the log-likelihood of all trees so far, this one included.
+    Sensitivity, neighbours: see :meth:`~privet.Curator.gradients`. Cost: the price.
+    """
+    answer = curator.gradients(tree.cells, (*before, tree), **price)
+    steps = shrink_steps(answer, LEAF_PRIOR)
+    if tree.schema.n_classes == 2:
+        steps = np.concatenate([-steps / 2, steps / 2], axis=1)
+    cell = tree.cells.cell
+    scores = tree.counts + np.where(cell[:, None] >= 0, steps[cell], 0.0)
+    return Tree(tree.cells, scores, "scores"), Charge("leaves", answer.row_cost)
+
+
+def calibrate_tree(
+    curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon"
+) -> tuple[Tree, Charge]:
+    """Return a labelled tree with class probabilities, the same for all nodes of one label.
+
+    They are those of the people who get this answer.
+
+    The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one
+    entry of the label-by-class table. Neighbours: one row added or removed. Cost: pure epsilon, or
+    rho.
+    """
+    n_classes = tree.schema.n_classes
+    labels = tree.counts.argmax(axis=1)
+    cells = tree.cells
+    by_label = Cells(
+        cells.schema,
+        cells.attribute,
+        cells.offset,
+        cells.branch,
+        np.where(cells.cell >= 0, labels, -1),
+        n_classes,
+    )
+    answer = curator.ask(Count(by_label), **{unit: amount})
+    # A number below its noise says little: each borrows as much from "all classes alike".
+    counts = np.maximum(answer.tables[0], 0) + max(answer.deviation, 1.0)
+    scores = np.log(counts / counts.sum(axis=1, keepdims=True))
+    own = np.eye(n_classes, dtype=bool)
+    scores[own] = np.maximum(scores[own], np.where(own, -np.inf, scores).max(axis=1) + MARGIN)
+    return Tree(cells, scores[labels], "calibrated"), Charge(
+        "class counts for each label of the tree", answer.row_cost
+    )
