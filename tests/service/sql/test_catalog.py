@@ -77,6 +77,26 @@ def test_a_table_whose_parts_the_catalog_counts_is_refused(own, kind):
     own.role("bob")  # the owner has said that they know
 
 
+def test_a_view_that_looks_into_another_table_is_refused(own):
+    """How often it did is counted by the server, for everybody and without a charge."""
+    make(
+        own,
+        f"CREATE TABLE s AS {ROWS}; CREATE TABLE wards (ward integer); INSERT INTO wards VALUES (1);"
+        "CREATE VIEW t AS SELECT color, age, class, CASE WHEN class = 'yes' THEN "
+        "(SELECT ward FROM wards WHERE ward < s.age + 1000) END AS ward FROM s",
+    )
+    with pytest.raises(PrivacyError, match="lookups of the view public.t in several tables"):
+        own.functions.add_dataset("t", "public.t", SCHEMA)
+    assert not own.functions.has_dataset("t")
+    own.functions.add_dataset("t", "public.t", SCHEMA, public_counts=True)
+
+
+def test_a_view_of_one_table_is_not_refused(own):
+    make(own, f"CREATE TABLE s AS {ROWS}; CREATE VIEW t AS SELECT * FROM s WHERE age > 0")
+    own.functions.add_dataset("t", "public.t", SCHEMA)
+    assert own.functions.has_dataset("t")
+
+
 def test_what_is_made_later_is_found_when_a_role_is_granted(own):
     make(own, f"CREATE TABLE t AS {ROWS}; CREATE INDEX whole ON t (age)")
     own.functions.add_dataset("t", "public.t", SCHEMA)

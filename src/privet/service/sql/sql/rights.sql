@@ -44,7 +44,8 @@ ORDER BY p.role, m.might
 $$;
 
 -- What the catalog tells everybody who can log in: exact counts of *some* rows of a data set (pg_class.reltuples, pg_stat_user_tables), of
--- a partition, an heir, a partial index or a materialized view; and a foreign table, whose server nobody here knows.
+-- a partition, an heir, a partial index or a materialized view; how often a view that reads several tables looked into one of them for
+-- the rows of another; and a foreign table, whose server nobody here knows.
 CREATE OR REPLACE FUNCTION privet.told(relation oid) RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH RECURSIVE
     reads (reader, source) AS (
@@ -61,6 +62,9 @@ SELECT told FROM (
     UNION SELECT format('the foreign table %s', c.oid::regclass) FROM sources AS s JOIN pg_class AS c ON c.oid = s.id WHERE c.relkind = 'f'
     UNION SELECT format('the partial index %s', x.indexrelid::regclass)
     FROM sources AS s JOIN pg_index AS x ON x.indrelid = s.id WHERE x.indpred IS NOT NULL
+    UNION SELECT format('the lookups of the view %s in several tables', c.oid::regclass)
+    FROM sources AS s JOIN pg_class AS c ON c.oid = s.id AND c.relkind = 'v' JOIN reads AS r ON r.reader = s.id
+    GROUP BY c.oid HAVING count(DISTINCT r.source) > 1
     UNION SELECT format('the materialized view %s', c.oid::regclass)
     FROM readers AS k JOIN pg_class AS c ON c.oid = k.id WHERE c.relkind = 'm' AND c.oid <> relation
 ) AS t (told) ORDER BY told
