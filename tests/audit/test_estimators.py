@@ -152,7 +152,9 @@ class Scaled(MedianThreshold):
 @pytest.mark.parametrize("estimator", [ExactThreshold, MidpointThreshold, MedianThreshold, Scaled])
 @pytest.mark.parametrize("look", ["all", "predictions"])
 def test_a_threshold_that_is_picked_exactly_is_caught(estimator, neighbours, look):
-    """Version 0.1 moved no median and no largest value, and asked about two points only."""
+    """Where a row was added, version 0.1 refuted the first alone: nothing moved the others, or it
+    asked about the row in question only.
+    """
     claim = 1 if neighbours == "add-remove" else 2
     found = audit_estimator(estimator, claim, 2000, neighbours=neighbours, look=look)
     assert found.verdict == "violated", found
