@@ -34,7 +34,7 @@ check: install ## Style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-audit: install ## Is every claimed epsilon true? One table for both neighbour relations; four minutes on two quiet cores
+audit: install ## Is every claimed epsilon true? One table for both neighbour relations; ten minutes on two quiet cores
 	$(BIN)/privet audit --runs 2000 --jobs 2
 	$(BIN)/privet audit --clock
 
