@@ -126,11 +126,13 @@ def recipe_for(
     depth: int | None = None,
     draws_only: bool = False,
     rare: bool = False,
+    line: Line | None = None,
 ) -> Recipe:
     """Return the recipe for a table of about ``n_rows`` rows.
 
     ``rounds`` and ``depth`` are taken as they are where given; ``draws_only`` leaves everything to
-    drawn trees. ``rare`` says that one of two classes is, as far as was paid for.
+    drawn trees. ``rare`` says that one of two classes is, as far as was paid for. ``line`` is
+    followed instead of the rule's own, which is how others are compared with it.
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
@@ -148,7 +150,7 @@ def recipe_for(
         if draws_only or (small and points > n_rows / 10)
         else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
     )
-    line = next(
+    line = line or next(
         line
         for line in (RULE_FOR_RARE if rare else RULE)
         if evidence_of(line.rounds, 1 - terms) * 2 / schema.n_classes < line.below
@@ -190,7 +192,7 @@ def recipe_for(
         ),
         *(["too few rows for probabilities"] if number == 1 and not (calibrate or leaves) else []),
     ]
-    strength = line.strength if leaves else strength_of(number)
+    strength = line.strength if number == line.rounds else strength_of(number)
     return Recipe(space, number, strength, terms, calibrate, leaves, "; ".join(why))
 
 
