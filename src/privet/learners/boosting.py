@@ -40,8 +40,9 @@ def start_from_classes(
 ) -> tuple[Tree | None, Charge]:
     """Return scores that every row starts from, where one class is rare; None where none is.
 
-    A class is rare where the other has a share of at least ``common``, beyond noise. Scores are the logarithms of noisy class shares. Draws then look for what tells the rare class
-    from the others, instead of learning that it is rare.
+    A class is rare where another has a share of at least ``common``, beyond noise. Scores are the
+    logarithms of noisy class shares. Draws then look for what tells the rare class from the others,
+    instead of learning that it is rare.
 
     Sensitivity: a row is in one class. Neighbours: one row added or removed. Cost: pure epsilon, or
     rho.

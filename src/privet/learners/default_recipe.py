@@ -150,12 +150,7 @@ def recipe_for(
         if draws_only or (small and points > n_rows / 10)
         else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
     )
-    line = line or next(
-        line
-        for line in (RULE_FOR_RARE if rare else RULE)
-        if evidence_of(line.rounds, 1 - terms) * 2 / schema.n_classes < line.below
-        or line.below == math.inf
-    )
+    line = line or choose_line(schema, n_rows, amount, unit, 1 - terms, rare=rare)
     leaves = Fraction(0) if small or draws_only else line.leaves
     number = rounds or (
         (1 if points <= 2 * n_rows or evidence_of(1) < 1500 else 3) if small else line.rounds
@@ -194,6 +189,25 @@ def recipe_for(
     ]
     strength = line.strength if number == line.rounds else strength_of(number)
     return Recipe(space, number, strength, terms, calibrate, leaves, "; ".join(why))
+
+
+def choose_line(
+    schema: Schema,
+    n_rows: float,
+    amount: Fraction | None,
+    unit: Unit,
+    share: Fraction,
+    *,
+    rare: bool,
+) -> Line:
+    """Return the line of the rule for boosted trees that have a share of the amount."""
+    return next(
+        line
+        for line in (RULE_FOR_RARE if rare else RULE)
+        if measure_evidence(n_rows, amount, unit, line.rounds, share) * 2 / schema.n_classes
+        < line.below
+        or line.below == math.inf
+    )
 
 
 def measure_evidence(
@@ -270,7 +284,7 @@ def _list_candidates(
     elif boosted > 2 and n_rows / rounds >= 500:  # without noise, too, few rows bear no deep trees
         wanted, inner = boosted, coarse_splits
     else:
-        wanted = min(2, _binary_depth(schema, evidence))
+        wanted = min(boosted, 2, _binary_depth(schema, evidence))
     # In a small domain less depth costs less than coarser splits.
     kinds = [[all_splits], [coarse_splits]] if small else [[all_splits, coarse_splits]]
     return [
