@@ -91,10 +91,11 @@ def fit(cell: Cell, variant: Variant, cache: Path) -> dict[str, Any]:
 def split_rows(cell: Cell, classes: Any) -> tuple[Any, Any]:
     """Return training and test rows, stratified: the same for all recipes of a cell."""
     left = len(classes) - int(TRAINING_SHARE * len(classes))
-    return train_test_split(
+    train, test = train_test_split(
         np.arange(len(classes)),
         train_size=cell.rows,
         test_size=min(left, MOST_TEST_ROWS),
         stratify=classes,
         random_state=zlib.crc32(repr(cell).encode()),
     )
+    return train, test
