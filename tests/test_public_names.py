@@ -21,6 +21,7 @@ NAMES = [
     "Cost",
     "Curator",
     "Date",
+    "FewRowsWarning",
     "ForestClassifier",
     "GibbsBoostClassifier",
     "GibbsTreeClassifier",

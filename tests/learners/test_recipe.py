@@ -93,7 +93,7 @@ def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
 
 def test_a_recipe_is_made_of_public_quantities():
     """It is given a schema, a number of rows that was declared or paid for, and the amount: nothing
-    else to look at.
+    else to look at. A line of the rule is public, too.
     """
     assert list(inspect.signature(recipe_for).parameters) == [
         "schema",
@@ -104,6 +104,7 @@ def test_a_recipe_is_made_of_public_quantities():
         "depth",
         "draws_only",
         "rare",
+        "line",
     ]
 
 

@@ -9,6 +9,7 @@ nothing. Sets that we develop on and sets that are held out are folders apart.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ Row = dict[str, Any]
 class Results:
     """The rows of one file. The last row of a key counts."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, key: Sequence[str] = KEY) -> None:
         self.path = path
+        self._key = key
         self._rows: dict[tuple[Any, ...], Row] = {}
         for line in path.read_text().splitlines() if path.exists() else ():
             try:
@@ -30,7 +32,7 @@ class Results:
 
     def find(self, row: Row) -> Row | None:
         """The result with the same key, if there is one."""
-        return self._rows.get(_key(row))
+        return self._rows.get(self._key_of(row))
 
     def add(self, row: Row) -> None:
         self._keep(row)
@@ -42,7 +44,10 @@ class Results:
         return list(self._rows.values())
 
     def _keep(self, row: Row) -> None:
-        self._rows[_key(row)] = row
+        self._rows[self._key_of(row)] = row
+
+    def _key_of(self, row: Row) -> tuple[Any, ...]:
+        return tuple(row[name] for name in self._key)
 
 
 def results_path(folder: Path, learner: str, version: str, *, newest: bool = False) -> Path:
@@ -52,7 +57,3 @@ def results_path(folder: Path, learner: str, version: str, *, newest: bool = Fal
     path = folder / f"{learner}@{version}.jsonl"
     older = [] if path.exists() or not newest else folder.glob(f"{learner}@*.jsonl")
     return max(older, key=lambda each: each.stat().st_mtime, default=path)
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in KEY)

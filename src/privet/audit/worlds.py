@@ -180,11 +180,12 @@ _VALUES = 17
 
 
 def _values_all_over(attribute: Attribute) -> list[Any]:
+    """Return numbers from one bound to the other, or the first values of a list."""
     import numpy as np
 
-    if isinstance(attribute, Numeric):
-        return [float(at) for at in np.linspace(attribute.low, attribute.high, _VALUES)]
-    return list(attribute.labels[:_VALUES]) if isinstance(attribute, Categorical) else []
+    if attribute.holds_numbers and attribute.ordered:
+        return [float(at) for at in np.linspace(attribute.cuts[0], attribute.cuts[-1], _VALUES)]
+    return [] if attribute.ordered else list(attribute.labels[:_VALUES])
 
 
 def _encode_numbers(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[np.float64]:

@@ -31,12 +31,18 @@ LEAF_PRIOR = 0.15
 
 
 def start_from_classes(
-    curator: AnyCurator, n_rows: float, amount: Number, unit: Unit = "epsilon"
+    curator: AnyCurator,
+    n_rows: float,
+    amount: Number,
+    unit: Unit = "epsilon",
+    *,
+    common: float = COMMON,
 ) -> tuple[Tree | None, Charge]:
     """Return scores that every row starts from, where one class is rare; None where none is.
 
-    They are the logarithms of noisy class shares. Draws then look for what tells the rare class
-    from the others, instead of learning that it is rare.
+    A class is rare where another has a share of at least ``common``, beyond noise. Scores are the
+    logarithms of noisy class shares. Draws then look for what tells the rare class from the others,
+    instead of learning that it is rare.
 
     Sensitivity: a row is in one class. Neighbours: one row added or removed. Cost: pure epsilon, or
     rho.
@@ -46,7 +52,7 @@ def start_from_classes(
     counts = np.asarray(answer.tables[0], dtype=np.float64).reshape(-1)
     shares, noise = estimate_shares(counts, answer.deviation, n_rows)
     start = Tree(everybody, np.log(shares)[None], "constant")
-    rare = float(shares.max()) - SURE * noise >= COMMON
+    rare = float(shares.max()) - SURE * noise >= common
     return start if rare else None, Charge("class shares", answer.row_cost)
 
 

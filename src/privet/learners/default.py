@@ -11,7 +11,12 @@ from privet.domain import Schema
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.learners.boosting import calibrate_tree, draw_boosted, start_from_classes
-from privet.learners.default_recipe import recipe_for, share_for_classes, warn_of_few_rows
+from privet.learners.default_recipe import (
+    Recipe,
+    recipe_for,
+    share_for_classes,
+    warn_of_few_rows,
+)
 from privet.learners.terms import add_terms
 
 
@@ -64,33 +69,45 @@ class PrivetClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         n_rows = measure_rows(curator, spending)
-        trees, unit, amount = list[Tree](), spending.unit, spending.left
-        warn_of_few_rows(curator.schema, n_rows, amount, unit)
-        share = share_for_classes(curator.schema, n_rows, amount, unit)
+        schema, unit, amount = curator.schema, spending.unit, spending.left
+        warn_of_few_rows(schema, n_rows, amount, unit)
+        share, start = share_for_classes(schema, n_rows, amount, unit), None
         if share:
             start, charge = start_from_classes(curator, n_rows, spending.take(share), unit)
             spending.charges.append(charge)
-            trees += [start] if start else []
-        recipe = recipe_for(curator.schema, n_rows, amount, unit, rare=bool(trees))
-        refine = spending.take(recipe.additive)
-        calibrate = spending.take(recipe.calibration)
-        leaves = {unit: spending.share(recipe.leaves, recipe.rounds)} if recipe.leaves else None
-        drawn, charges = draw_boosted(
-            curator,
-            recipe.space,
-            recipe.rounds,
-            spending.draws(recipe.rounds),
-            recipe.strength,
-            trees,
-            leaves=leaves,
-        )
-        spending.charges += charges
-        if recipe.calibration:
-            drawn[0], charge = calibrate_tree(curator, drawn[0], calibrate, unit)
-            spending.charges.append(charge)
-        trees += drawn
-        if recipe.additive:
-            terms, charges = add_terms(curator, trees, refine, unit)
-            spending.charges += charges
-            trees += terms
+        recipe = recipe_for(schema, n_rows, amount, unit, rare=start is not None)
+        trees = follow_recipe(curator, spending, recipe, start)
         return Growth(tuple(trees), "scores", {"class_share": float(share), **recipe.settings}, 0.0)
+
+
+def follow_recipe(
+    curator: AnyCurator, spending: Spending, recipe: Recipe, start: Tree | None
+) -> list[Tree]:
+    """Spend all that is left as the recipe says, and return the trees of scores, ``start`` first.
+
+    Cost: what is left to spend. Neighbours: one row added or removed.
+    """
+    unit = spending.unit
+    trees = [] if start is None else [start]
+    refine = spending.take(recipe.additive)
+    calibrate = spending.take(recipe.calibration)
+    leaves = {unit: spending.share(recipe.leaves, recipe.rounds)} if recipe.leaves else None
+    drawn, charges = draw_boosted(
+        curator,
+        recipe.space,
+        recipe.rounds,
+        spending.draws(recipe.rounds),
+        recipe.strength,
+        trees,
+        leaves=leaves,
+    )
+    spending.charges += charges
+    if recipe.calibration:
+        drawn[0], charge = calibrate_tree(curator, drawn[0], calibrate, unit)
+        spending.charges.append(charge)
+    trees += drawn
+    if recipe.additive:
+        terms, charges = add_terms(curator, trees, refine, unit)
+        spending.charges += charges
+        trees += terms
+    return trees

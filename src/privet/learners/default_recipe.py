@@ -45,7 +45,8 @@ def _line(below: float, rounds: int, depth: int, strength: float, leaves: int) -
     return Line(below, rounds, depth, strength, Fraction(leaves, 100))
 
 
-#: Chosen on public tables (``python -m experiments.recipe``, docs/results/recipe.md).
+#: Chosen on public tables, and compared with recipes around each line by ``python -m
+#: experiments.recipe``, see docs/results/recipe.md.
 RULE = (
     _line(160, 1, 2, 0.7, 0),
     _line(600, 3, 2, 0.7, 0),
@@ -53,14 +54,15 @@ RULE = (
     _line(11_000, 9, 2, 0.5, 0),
     _line(20_000, 9, 2, 0.5, 30),
     _line(100_000, 15, 3, 0.4, 20),
-    _line(math.inf, 25, 3, 0.3, 20),
+    _line(math.inf, 25, 3, 0.3, 40),
 )
 #: For more than two classes, whose shares a label alone tells badly, leaves are worth more.
 RULE_FOR_MANY = (
-    *RULE[:2],
+    _line(160, 1, 2, 0.7, 0),
+    _line(600, 3, 2, 0.7, 0),
     _line(1500, 5, 2, 0.6, 0),
-    _line(3500, 5, 2, 0.6, 20),
-    _line(11_000, 9, 2, 0.5, 20),
+    _line(3500, 5, 2, 0.6, 30),
+    _line(11_000, 9, 2, 0.5, 30),
     _line(20_000, 9, 2, 0.5, 30),
     _line(100_000, 9, 3, 0.5, 30),
     _line(math.inf, 15, 3, 0.4, 30),
@@ -138,11 +140,13 @@ def recipe_for(
     depth: int | None = None,
     draws_only: bool = False,
     rare: bool = False,
+    line: Line | None = None,
 ) -> Recipe:
     """Return the recipe for a table of about ``n_rows`` rows.
 
     ``rounds`` and ``depth`` are taken as they are where given; ``draws_only`` leaves everything to
-    drawn trees. ``rare`` says that one of two classes is, as far as was paid for.
+    drawn trees. ``rare`` says that one of two classes is, as far as was paid for. ``line`` is
+    followed instead of the rule's own, which is how others are compared with it.
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
@@ -160,13 +164,7 @@ def recipe_for(
         if draws_only or (small and points > n_rows / 10)
         else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
     )
-    rule = RULE_FOR_RARE if rare else RULE if schema.n_classes == 2 else RULE_FOR_MANY
-    line = next(
-        line
-        for line in rule
-        if evidence_of(line.rounds, 1 - terms) * 2 / schema.n_classes < line.below
-        or line.below == math.inf
-    )
+    line = line or choose_line(schema, n_rows, amount, unit, 1 - terms, rare=rare)
     leaves = Fraction(0) if small or draws_only else line.leaves
     number = rounds or (
         (1 if points <= 2 * n_rows or evidence_of(1) < 1500 else 3) if small else line.rounds
@@ -203,8 +201,28 @@ def recipe_for(
         ),
         *(["too few rows for probabilities"] if number == 1 and not (calibrate or leaves) else []),
     ]
-    strength = line.strength if leaves else strength_of(number)
+    strength = line.strength if number == line.rounds else strength_of(number)
     return Recipe(space, number, strength, terms, calibrate, leaves, "; ".join(why))
+
+
+def choose_line(
+    schema: Schema,
+    n_rows: float,
+    amount: Fraction | None,
+    unit: Unit,
+    share: Fraction,
+    *,
+    rare: bool,
+) -> Line:
+    """Return the line of the rule for boosted trees that have a share of the amount."""
+    rule = RULE_FOR_RARE if rare else RULE if schema.n_classes == 2 else RULE_FOR_MANY
+    return next(
+        line
+        for line in rule
+        if measure_evidence(n_rows, amount, unit, line.rounds, share) * 2 / schema.n_classes
+        < line.below
+        or line.below == math.inf
+    )
 
 
 def measure_evidence(
@@ -295,7 +313,7 @@ def _list_candidates(
     elif boosted > 2 and n_rows / rounds >= 500:  # without noise, too, few rows bear no deep trees
         wanted, inner = boosted, coarse_splits
     else:
-        wanted = min(2, _binary_depth(schema, evidence))
+        wanted = min(boosted, 2, _binary_depth(schema, evidence))
     # In a small domain less depth costs less than coarser splits.
     kinds = [[all_splits], [coarse_splits]] if small else [[all_splits, coarse_splits]]
     return [
