@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from experiments.bench.accuracy.folds import measures
+from experiments.bench.accuracy.measures import measure
 from experiments.recipe.cells import TRAINING_SHARE, Cell
 from experiments.recipe.menu import SHIPPED, Variant, recipe_of, share_for_start
 from experiments.recipe.tables import load
@@ -77,7 +77,7 @@ def fit(cell: Cell, variant: Variant, cache: Path) -> dict[str, Any]:
         data.X.iloc[test]
     )
     truth = classes[test]
-    reached = measures(truth, probabilities.argmax(axis=1), probabilities)
+    reached = measure(truth, probabilities.argmax(axis=1), probabilities)
     likely = np.maximum(probabilities[np.arange(len(test)), truth], LEAST_PROBABILITY)
     return {
         **cell._asdict(),
