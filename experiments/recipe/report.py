@@ -28,9 +28,8 @@ from privet.report.plots import draw_curves, save_figure
 TITLES = {"log_loss": "log loss", "accuracy": "accuracy", "auroc": "AUROC"}
 INTRODUCTION = """
 The default learner spends epsilon by a public rule, `RULE`, `RULE_FOR_RARE` and
-`RULE_FOR_MANY` in
-`src/privet/learners/default_recipe.py`. This page compares each line of the rule with recipes that
-differ from it in one thing: rounds, depth, how much a tree counts, the shares for leaves and
+`RULE_FOR_MANY` in `src/privet/learners/default_recipe.py`. This page compares each line of the rule
+with recipes that differ from it in one thing: rounds, depth, how much a tree counts, the shares for leaves and
 for additive terms, and whether scores start from class shares. The learner's own functions run them
 all.
 """
