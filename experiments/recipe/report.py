@@ -29,9 +29,9 @@ TITLES = {"log_loss": "log loss", "accuracy": "accuracy", "auroc": "AUROC"}
 INTRODUCTION = """
 The default learner spends epsilon by a public rule, `RULE`, `RULE_FOR_RARE` and
 `RULE_FOR_MANY` in `src/privet/learners/default_recipe.py`. This page compares each line of the rule
-with recipes that differ from it in one thing: rounds, depth, how much a tree counts, the shares for leaves and
-for additive terms, and whether scores start from class shares. The learner's own functions run them
-all.
+with recipes that differ from it in one thing: rounds, depth, how much a tree counts, the shares for
+leaves and for additive terms, and whether scores start from class shares. The learner's own
+functions run them all.
 """
 METHOD = """
 **Regret** is how much worse a recipe is than the shipped rule on the same rows, in thousandths;
