@@ -185,22 +185,3 @@ def test_a_later_term_refines_earlier_ones():
     rows = ROWS.assign(b=ROWS["a"])
     (first, second), _ = add_terms(Curator(rows, twice, Budget(1), public=True), [], math.inf)
     assert np.abs(second.counts).max() < 0.9 * np.abs(first.counts).max()
-
-
-def test_bins_are_measured_in_groups_and_scored_alike_within_them():
-    schema = Schema({"n": Numeric(0, 8, bins=8, missing="?")}, "c", ["n", "p"])
-    rows = pd.DataFrame(
-        {"n": np.arange(800) % 8 + 0.5, "c": np.where(np.arange(800) % 8 < 4, "n", "p")}
-    )
-    (term,), _ = add_terms(Curator(rows, schema, Budget(1), public=True), [], math.inf, groups=2)
-    second = term.counts[1:, 1]
-    assert second[:4].std() == second[4:8].std() == 0
-    assert second[0] < -0.5 < 0.5 < second[4]
-    assert second[8] == 0  # nobody is missing
-
-
-def test_terms_of_some_attributes_share_the_amount():
-    curator = Curator(ROWS, SCHEMA, Budget(1))
-    terms, charges = add_terms(curator, [], F(1, 2), names=SCHEMA.names[:1])
-    assert [charge.cost.epsilon for charge in charges] == [F(1, 2)]
-    assert [tree.cells.attribute[0] for tree in terms] == [0]

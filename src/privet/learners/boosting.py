@@ -16,7 +16,7 @@ from privet.curator import AnyCurator
 from privet.domain.cells import Cells
 from privet.domain.space import TreeSpace
 from privet.domain.tree import Tree
-from privet.learners.terms import shrink_steps
+from privet.learners.terms import score_classes, shrink_steps
 from privet.queries import Count
 
 #: How much the first tree counts more than the others.
@@ -113,9 +113,7 @@ def refine_leaves(
     Sensitivity, neighbours: see :meth:`~privet.Curator.gradients`. Cost: the price.
     """
     answer = curator.gradients(tree.cells, (*before, tree), **price)
-    steps = shrink_steps(answer, LEAF_PRIOR)
-    if tree.schema.n_classes == 2:
-        steps = np.concatenate([-steps / 2, steps / 2], axis=1)
+    steps = score_classes(shrink_steps(answer, LEAF_PRIOR), tree.schema.n_classes)
     cell = tree.cells.cell
     scores = tree.counts + np.where(cell[:, None] >= 0, steps[cell], 0.0)
     return Tree(tree.cells, scores, "scores"), Charge("leaves", answer.row_cost)

@@ -24,13 +24,14 @@ class PrivetClassifier(PrivateClassifier):
     """The classifier to start with: it chooses depth, rounds, splits and additive terms from public
     quantities alone.
 
-    Trees are drawn whole (:class:`~privet.GibbsBoostClassifier`); where the table is large enough
-    for it, a part of epsilon then measures one additive term per attribute, a private Newton step
-    that refines probabilities; a single tree gets noisy class counts for each of its labels
-    instead. What was chosen, and why, is in ``model_.settings`` and on the card. Sensitivity: range
-    1 for a draw; 3/4 (two classes) or 1 in L1 for a term's derivatives. Neighbours: one row added
-    or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is
-    not declared.
+    Trees are drawn whole (:class:`~privet.GibbsBoostClassifier`). Around them the rule may spend
+    parts of epsilon: on class shares to start from, where one of two classes is rare; on the leaves
+    of each tree, and on one additive term per attribute (private Newton steps that refine
+    probabilities); on noisy class counts for the labels of a single tree. What was chosen, and why,
+    is in ``model_.settings`` and on the card. Sensitivity: range 1 for a draw; 1 for class counts;
+    3/4 (two classes) or 1 in L1 for the derivatives of leaves and of a term. Neighbours: one row
+    added or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where
+    it is not declared.
 
     Parameters
     ----------

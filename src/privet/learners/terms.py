@@ -12,7 +12,6 @@ from privet._types import Floats
 from privet.accounting.cost import Number, Unit, is_infinite, parse_exact
 from privet.accounting.statement import Charge
 from privet.curator import AnyCurator
-from privet.domain import Schema
 from privet.domain.attributes import Attribute
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
@@ -34,71 +33,40 @@ def add_terms(
     trees: Sequence[Tree],
     amount: Number,
     unit: Unit = "epsilon",
-    *,
-    names: Sequence[str] | None = None,
-    groups: int | None = None,
 ) -> tuple[list[Tree], list[Charge]]:
     """Return one-split trees of scores, one per attribute, that follow after the given trees.
 
     Each pays an equal part of the amount.
 
-    Args:
-        curator: who is asked.
-        trees: released trees of scores, whose log-likelihood is improved on.
-        amount, unit: what all terms cost together.
-        names: the attributes; by default all of them.
-        groups: how many groups of neighbouring bins an ordered attribute is measured in at most;
-            bins of one group get the same score. By default all bins are apart.
-
     Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see
     :meth:`~privet.Curator.gradients`.
     """
     schema = curator.schema
-    names = schema.names if names is None else names
-    each = amount if is_infinite(amount) else parse_exact(unit, amount) / len(names)
+    each = amount if is_infinite(amount) else parse_exact(unit, amount) / len(schema.names)
     terms: list[Tree] = []
     charges = []
-    for name in names:
-        measured, apart = group_bins(schema, name, groups), Split.multiway(schema, name)
-        everything = Cells.everything(schema)
-        answer = curator.gradients(
-            everything.refine({0: measured}), (*trees, *terms), **{unit: each}
-        )
+    for name, attribute in schema.attributes.items():
+        cells = Cells.everything(schema).refine({0: Split.multiway(schema, name)})
+        answer = curator.gradients(cells, (*trees, *terms), **{unit: each})
         charges.append(Charge(f"additive term of {name}", answer.row_cost))
-        values = newton_step(schema.attributes[name], answer, groups)[list(measured.branch)]
-        if schema.n_classes == 2:
-            values = np.concatenate([-values / 2, values / 2], axis=1)
-        scores = np.vstack([np.zeros(schema.n_classes), values])
-        terms.append(Tree(everything.refine({0: apart}), scores, "term"))
+        values = score_classes(newton_step(attribute, answer), schema.n_classes)
+        terms.append(Tree(cells, np.vstack([np.zeros(schema.n_classes), values]), "term"))
     return terms, charges
 
 
-def group_bins(schema: Schema, name: str, groups: int | None) -> Split:
-    """Return a split of an ordered attribute into so many groups of neighbouring bins at most.
-
-    Missing entries are a child of their own; values without an order all stay apart.
-    """
-    attribute = schema.attributes[name]
-    if groups is None or not attribute.ordered or attribute.bins <= groups:
-        return Split.multiway(schema, name)
-    missing = attribute.size - attribute.bins
-    return Split(
-        name,
-        tuple(code * groups // attribute.bins for code in range(attribute.bins))
-        + (groups,) * missing,
-    )
+def score_classes(steps: Floats, n_classes: int) -> Floats:
+    """Return steps as a score for each class: of two classes, only the second has a step."""
+    return np.concatenate([-steps / 2, steps / 2], axis=1) if n_classes == 2 else steps
 
 
-def newton_step(
-    attribute: Attribute, answer: Numbers, groups: int | None = None, prior: float = PRIOR
-) -> Floats:
-    """Return the change of scores for each value of an attribute, or each group of its bins.
+def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
+    """Return the change of scores for each value of an attribute.
 
     It comes from noisy derivatives (values, 2, numbers), which :func:`shrink_steps` weighs. Bins of
     an ordered attribute share most of their prior variance with their neighbours, which smooths.
     """
-    bins = min(attribute.bins, groups or attribute.bins) if attribute.ordered else 0
-    return shrink_steps(answer, prior, bins if 4 < bins <= MAX_SMOOTHED else 0)
+    smooth = attribute.ordered and 4 < attribute.bins <= MAX_SMOOTHED
+    return shrink_steps(answer, PRIOR, attribute.bins if smooth else 0)
 
 
 def shrink_steps(answer: Numbers, prior: float, smoothed: int = 0) -> Floats:
