@@ -55,10 +55,11 @@ def create_private(path: str | PathLike[str]) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def save_file(path: str | PathLike[str], content: str | bytes) -> None:
+def save_file(path: str | PathLike[str], content: str | bytes, *, private: bool = False) -> None:
     """Write a text or bytes atomically for a user; raise a PrivetError where that fails."""
+    data = content.encode() if isinstance(content, str) else content
     try:
-        write_atomically(path, content.encode() if isinstance(content, str) else content)
+        write_atomically(path, data, private=private)
     except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
         reason = getattr(error, "strerror", None) or "this is no path"
         raise PrivetError(f"cannot write {os.fspath(path)}: {reason}") from None

@@ -74,6 +74,14 @@ class TestKeys:
         assert privet("outsource", "key", "passphrase", "locked", "--remove").code == 0
         assert KeyRing.read("locked") == ring
 
+    def test_with_a_passphrase_nothing_is_sealed_with_plain_keys(
+        self, privet: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PRIVET_PASSPHRASE", "first")
+        ran = privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves")  # k is plain
+        assert (ran.code, "somebody may have replaced it" in ran.err) == (2, True)
+        assert not Path("halves").exists()
+
     def test_a_key_that_others_can_read_is_refused(self, privet: Run) -> None:
         Path("k").chmod(0o644)
         ran = privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves")

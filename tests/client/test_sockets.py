@@ -4,6 +4,7 @@ certificates nobody knows.
 
 from __future__ import annotations
 
+import select
 import shutil
 import socket
 import ssl
@@ -169,3 +170,72 @@ def test_an_unknown_certificate_is_refused_at_once_and_a_named_one_is_trusted(ce
         link.get("/datasets")
         link.close()
     assert len(seen) == 1
+
+
+#: Servers that could drip to their end, far beyond any deadline here.
+UNCUT: list[bytes] = []
+
+
+def drip(start: bytes, drop: bytes) -> Callable[[socket.socket], None]:
+    """A server that sends a little at a time until the client is gone."""
+
+    def answer(connection: socket.socket) -> None:
+        with suppress(OSError):
+            connection.sendall(start)
+            for _ in range(250):
+                connection.sendall(drop)
+                if select.select([connection], [], [], 0.02)[0]:
+                    return
+            UNCUT.append(start)
+
+    return answer
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+DRIPS = {
+    "head": drip(OK + b"X: ", b"x"),
+    "heads of no answer": drip(b"", b"HTTP/1.1 102 Processing\r\n\r\n"),
+    "between two parts": drip(OK + b"Transfer-Encoding: chunked\r\n\r\n2;", b"x"),
+    "until the connection ends": drip(OK + b"\r\n{}", b" "),
+}
+
+
+@pytest.mark.parametrize("way", DRIPS)
+def test_no_server_holds_a_client_beyond_its_deadline(way):
+    with serving(DRIPS[way]) as (port, _):
+        link = Link(f"http://127.0.0.1:{port}", TOKEN, timeout=0.15, retry_for=0)
+        with pytest.raises(Unavailable, match="its answer took longer than"):
+            link.get("/datasets")
+    assert not UNCUT
+
+
+def test_a_kept_connection_has_a_deadline_too():
+    first = WHOLE.replace(b"Connection: close\r\n", b"")
+
+    def twice(connection: socket.socket) -> None:
+        connection.sendall(first)
+        _request(connection)
+        DRIPS["head"](connection)
+
+    with serving(twice) as (port, seen):
+        link = Link(f"http://127.0.0.1:{port}", TOKEN, timeout=0.15, retry_for=0)
+        assert link.get("/datasets")
+        with pytest.raises(Unavailable, match=r"took longer than 0.3 s"):
+            link.get("/datasets")
+    assert len(seen) == 1  # one connection
+
+
+def test_a_deadline_holds_inside_tls(certificate):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    with serving(DRIPS["head"], tls=context) as (port, _):
+        url, ca = f"https://127.0.0.1:{port}", certificate / "cert.pem"
+        link = Link(url, TOKEN, timeout=0.15, retry_for=0, ca=ca)
+        with pytest.raises(Unavailable, match=r"took longer than 0.3 s"):
+            link.get("/datasets")
+
+
+def test_a_link_goes_on_after_a_deadline():
+    with serving(DRIPS["head"], lambda connection: connection.sendall(WHOLE)) as (port, _):
+        link = Link(f"http://127.0.0.1:{port}", TOKEN, timeout=0.15, retry_for=5)
+        assert link.get("/datasets") == {"answer": {"said": 1}, "receipt": "x"}

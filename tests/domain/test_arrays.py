@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privet.domain import Categorical, Schema
-from privet.domain.cells import Cells
+from privet.domain.cells import MAX_RECALLED, Cells
 from privet.errors import QuestionError
 from tests.domain.domains import domain
 from tests.routes import route
@@ -113,3 +113,26 @@ def walk(arrays: dict[str, list[int]], point: tuple[int, ...]) -> int:
         assert steps < len(arrays["attribute"])
     assert -1 <= arrays["cell"][node] < GOOD["n_cells"]
     return arrays["cell"][node]
+
+
+def test_what_was_proved_once_is_proved_for_that_content_only() -> None:
+    arrays = [GOOD[name] for name in ("attribute", "offset", "branch", "cell", "n_cells")]
+    first, second = Cells(SCHEMA, *arrays), Cells(SCHEMA, *arrays)
+    assert not np.shares_memory(first.parents, second.parents)
+    first.parents[...] = 7
+    assert Cells(SCHEMA, *arrays).parents.tolist() == [-1, 0, 0, 2, 2]
+    wider = Schema(
+        {"a": Categorical(["x", "y", "z", "w"]), "b": Categorical(["u", "v"])}, "class", ["0", "1"]
+    )
+    with pytest.raises(QuestionError, match="no branch for some value"):
+        Cells(wider, *arrays)
+    with pytest.raises(QuestionError, match="a cell that does not exist"):
+        Cells(SCHEMA, *arrays[:-1], 1)
+
+
+def test_a_large_tree_is_proved_like_a_small_one() -> None:
+    rest = MAX_RECALLED // 4
+    spare = {"branch": [*GOOD["branch"], *[0] * rest]}
+    assert build(**spare).parents.tolist() == build().parents.tolist()
+    with pytest.raises(QuestionError, match="does not point forward"):
+        build(branch=[0, *spare["branch"][1:]])

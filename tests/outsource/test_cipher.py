@@ -164,6 +164,11 @@ class TestFile:
         secret = json.loads((tmp_path / "open").read_text())["keys"][0]["secret"]
         assert secret not in (tmp_path / "locked").read_text()
 
+    def test_with_a_passphrase_a_plain_file_in_its_place_is_refused(self, tmp_path):
+        KeyRing.new().write(tmp_path / "k")
+        with pytest.raises(OutsourceError, match="somebody may have replaced it"):
+            KeyRing.read(tmp_path / "k", "passphrase")
+
     def test_another_passphrase_does_not_open_it(self, tmp_path):
         RING.write(tmp_path / "k", "right")
         with pytest.raises(OutsourceError, match="the passphrase does not open"):

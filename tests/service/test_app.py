@@ -567,6 +567,19 @@ def test_large_bodies_are_refused_whatever_their_headers_say(state):
         assert ada.post("count", COUNT).status_code == 200
 
 
+@pytest.mark.parametrize("content", [b'{"cells": [', b"[" * 3000, b"[" + b"[]," * 1000 + b"[]]"])
+def test_large_bodies_count_as_several_requests_even_if_they_are_refused(state, content):
+    limits = Limits(rate=0.001, burst=100, first_step=0, volume=100)
+    with TestClient(create_app(state, limits)) as client:
+        ada = Analyst(client, state.tokens["ada"])
+        headers = ada.headers | {"Content-Type": "application/json"}
+        body, statuses = content.ljust(4000), []
+        for _ in range(4):
+            reply = client.post("/v1/datasets/people/count", content=body, headers=headers)
+            statuses.append(reply.status_code)
+        assert statuses == [422, 422, 422, 429]  # 1 + 40 of 100 each, the last not in full
+
+
 def test_a_ledger_that_was_changed_is_not_served(state):
     ada = Analyst(TestClient(create_app(state, FAST)), state.tokens["ada"])
     with ada.client:
@@ -603,7 +616,7 @@ def test_the_openapi_description_has_examples_that_work(ada, state):
     state.ledger.set_cap("people", Budget(10_000), "ada")
     described = ada.client.get("/v1/openapi.json").json()
     questions = [path for path in described["paths"] if path.count("/") == 4]
-    assert len(questions) == 16
+    assert len(questions) == 17
     bodies = {
         path.rpartition("/")[2]: operation["post"]["requestBody"]["content"]
         for path, operation in described["paths"].items()

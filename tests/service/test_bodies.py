@@ -45,9 +45,10 @@ FULL: dict[str, dict[str, Any]] = {
         "space": {"depth": 2, "inner": [SPLIT], "last": None, "split": 0.5, "keep": 1},
         "weighting": [SCORED],
     },
-    "gradients": {"rho": 1, "cells": LISTED, "trees": [SCORED]},
+    "gradients": {"rho": 1, "cells": LISTED, "trees": [SCORED], "clip": "even"},
     "preview": {"plan": [{"epsilon": "1"}, {"rho": 0.5}, {"epsilon": 1, "rho": "1/2"}, {}]},
     "quantile": {"attribute": "age", "q": "0.9", "mechanism": "permute-and-flip"},
+    "quantiles": {"attribute": "age", "levels": 2},
     "size": {"rho": 2},
     "sums": {"rho": "1", "cells": TREE, "score": [[0, 1], [2, -(1 << 31)]], "by": "form"},
 }

@@ -102,4 +102,23 @@ MUTANTS = (
         "an object that cannot be compared fails the count, or is somebody else",
         (f"{_HOSTILE}test_an_object_is_a_person_of_its_own_or_none[thing]",),
     ),
+    Mutant(
+        "what was proved for one domain is believed of another",
+        "Cells._prove",
+        "_recall_parents(self.schema.sizes, self.n_cells, *held)",
+        "_recall_parents((3, 2), 2, *held)",
+        "a compiled loop steps out of the arrays of a tree, into whatever is in memory",
+        ("domain/test_arrays.py::test_what_was_proved_once_is_proved_for_that_content_only",),
+    ),
+    Mutant(
+        "a split that equals another is taken for it",
+        "_Copies._build_split",
+        "not plain or set(map(type, branch)) != {int}",
+        "not plain",
+        "a branch of truth values counts a row where its integers would not",
+        (
+            "conformance/test_copies.py::"
+            "test_a_branch_that_only_equals_integers_is_refused[branch0]",
+        ),
+    ),
 )

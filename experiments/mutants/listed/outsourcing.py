@@ -85,4 +85,15 @@ MUTANTS = (
         "the length of a sealed sub-tree tells the server about the values below it",
         ("outsource/client/test_subtrees.py::test_a_tree_reads_back_from_a_text_of_one_length",),
     ),
+    Mutant(
+        "a key without a passphrase is taken for one that has one",
+        "KeyRing.read",
+        '"sealed" not in data and passphrase is not None',
+        "False",
+        "values are sealed with the keys of whoever put their own in the place of the owner's",
+        (
+            "outsource/test_cipher.py::TestFile::"
+            "test_with_a_passphrase_a_plain_file_in_its_place_is_refused",
+        ),
+    ),
 )

@@ -22,7 +22,7 @@ from privet.domain.encode.rows import encode
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
 from privet.model import Model
-from privet.queries.answers import ChosenIndex, ChosenSplits, Drawn, Numbers
+from privet.queries.answers import ChosenIndex, ChosenSplits, Drawn, Numbers, Quantiles
 from privet.synthetic.synthesize import SyntheticTable
 
 #: A number, or a word for what cannot be ordered.
@@ -260,6 +260,7 @@ _OBSERVERS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
         },
     ),
     (ChosenIndex, lambda answer, _: {"chosen": str(answer.index)}),
+    (Quantiles, lambda answer, _: {"cuts": str(answer.codes)}),
     (Drawn, _observe_drawn_tree),
     (SyntheticTable, _observe_synthetic_table),
     (Fitted, _observe_fitted),

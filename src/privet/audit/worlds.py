@@ -274,10 +274,23 @@ _FAMILIES: Mapping[str, Family] = {
         _make_row("x", 0.5, "yes"),
         _make_row("y", 3.5, "no"),
     ),
+    # Only the middle threshold is as good as a split of "a": one rival hides less than three.
     "against one of two": Family(
-        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 10,
-        _make_row("x", 3.5, "no"),
-        _make_row("y", 0.5, "no"),
+        [_make_row("x", 1.5, "no"), _make_row("y", 2.5, "yes")] * 10,
+        _make_row("x", 2.5, "no"),
+        _make_row("y", 1.5, "no"),
+    ),
+    # Within a class, "a" tells "b", so a pair of attributes is worth measuring.
+    "one more of a dependent pair": Family(
+        [
+            _make_row("x", 0.5, "no"),
+            _make_row("y", 3.5, "no"),
+            _make_row("x", 3.5, "yes"),
+            _make_row("y", 0.5, "yes"),
+        ]
+        * 16,
+        _make_row("x", 0.5, "no"),
+        _make_row("x", 0.5, "yes"),
     ),
     "half like one and half like another": Family(
         [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")],

@@ -55,7 +55,8 @@ def connect(
     dataset
         What to ask about; by default the one data set that the token is granted.
     timeout
-        Seconds to wait for an answer to begin, and then for it to end.
+        Seconds to wait for an answer to begin, and then for it to end. After twice as many, an
+        exchange is ended in any case, however slowly the server sends.
     retry_for
         Seconds after a first failure in which a question is sent again; it is charged
         once.

@@ -22,6 +22,7 @@ import privet
 from privet._types import Json
 from privet.accounting.cost import parse_fraction
 from privet.client.address import check_address, check_seconds, check_token, make_tls_context
+from privet.client.deadline import Connections, Deadline
 from privet.errors import (
     AccessError,
     BudgetExceeded,
@@ -88,7 +89,8 @@ class Link:
         url: where it is: ``https://HOST[:PORT][/PATH]``; ``http://`` for this machine, or where
             ``insecure`` says so.
         token: who asks.
-        timeout: seconds to wait for an answer to begin, and then for it to end.
+        timeout: seconds to wait for an answer to begin, and then for it to end. After twice as
+            many, an exchange is ended in any case.
         retry_for: seconds after a first failure in which a request is sent again.
         ca: a file with the certificates to trust, in place of the usual ones.
         insecure: allow plain HTTP to another machine, where anybody in between can read the answers
@@ -122,6 +124,7 @@ class Link:
         self._timeout = check_seconds("timeout", timeout)
         self._retry_for = check_seconds("retry_for", retry_for)
         self._sleep, self._clock = sleep, clock
+        self._connections = Connections()
         self._client = httpx2.Client(
             headers={
                 "Authorization": f"Bearer {self._token}",
@@ -130,7 +133,6 @@ class Link:
                 "Accept-Encoding": "identity",
                 "User-Agent": f"privet/{privet.__version__}",
             },
-            timeout=httpx2.Timeout(self._timeout, connect=CONNECT_SECONDS),
             verify=True if ca is None else make_tls_context(ca),
             follow_redirects=False,
             # a proxy of the environment would read what is not encrypted
@@ -202,16 +204,37 @@ class Link:
         headers: Mapping[str, str],
         timeout: float | None = None,
     ) -> httpx2.Response | _Failure:
-        import httpx2
-
+        """Send once, and end the exchange at its deadline."""
         if self._client.is_closed:
             raise ParameterError("this connection is closed; connect again")
-        wait = httpx2.USE_CLIENT_DEFAULT if timeout is None else timeout
+        seconds = self._timeout if timeout is None else timeout
+        with self._connections.limit(2 * seconds) as deadline:
+            outcome = self._exchange(method, path, body, headers, seconds, deadline)
+        if deadline.passed:  # what came may be cut off
+            return _Failure(f"its answer took longer than {2 * seconds:g} s", arrived=True)
+        return outcome
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        seconds: float,
+        deadline: Deadline,
+    ) -> httpx2.Response | _Failure:
+        import httpx2
+
         try:
             with self._client.stream(
-                method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait
+                method,
+                f"{self.url}/v1{path}",
+                content=body,
+                headers=headers,
+                timeout=httpx2.Timeout(seconds, connect=CONNECT_SECONDS),
+                extensions={"trace": deadline.trace},
             ) as response:
-                return self._receive(response, self._timeout if timeout is None else timeout)
+                return self._receive(response, seconds)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             if _is_about_certificates(error):
                 return _Failure(

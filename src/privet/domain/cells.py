@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ from privet.errors import OverlapError, QuestionError
 MAX_NODES = 1 << 24
 #: The paths of larger trees are not written out to be shown: it would take long.
 MAX_SHOWN_NODES = 1000
+#: Bytes of a tree whose proof is remembered; of larger ones the memory would fill up.
+MAX_RECALLED = 1 << 14
 
 Int32s = npt.NDArray[np.int32]
 
@@ -172,12 +174,15 @@ class Split:
 
     def __post_init__(self) -> None:
         # plain copies: what lies when it is asked again could count a row several times
-        branch = copy_scalars(self.branch)
-        whole = set(map(type, branch)) == {int}
-        object.__setattr__(self, "attribute", copy_scalar(self.attribute))
-        object.__setattr__(self, "branch", branch if whole else ())
-        children = set(self.branch)
-        if not children or not whole or min(children) != 0 or max(children) != len(children) - 1:
+        branch = self.branch
+        if type(branch) is not tuple or set(map(type, branch)) != {int}:
+            branch = copy_scalars(branch)
+            branch = branch if set(map(type, branch)) == {int} else ()
+            object.__setattr__(self, "branch", branch)
+        if type(self.attribute) is not str:
+            object.__setattr__(self, "attribute", copy_scalar(self.attribute))
+        children = set(branch)
+        if not children or min(children) != 0 or max(children) != len(children) - 1:
             raise QuestionError(
                 f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap"
             )
@@ -200,7 +205,7 @@ class Split:
             values[child].append(label)
         return " / ".join(" | ".join(of_child) for of_child in values)
 
-    @property
+    @cached_property
     def n_children(self) -> int:
         """How many children the split makes."""
         return max(self.branch) + 1
@@ -576,39 +581,16 @@ class Cells:
         self._prove()
 
     def _prove(self) -> None:
-        """Raise unless this is a tree: inner nodes point forward only, so every walk ends in one
-        leaf.
-        """
-        n_nodes = len(self.attribute)
-        if not (n_nodes == len(self.offset) == len(self.cell) and n_nodes > 0):
-            raise QuestionError("a partition needs one attribute, offset and cell per node")
-        inner = np.flatnonzero(self.attribute >= 0)
-        if (self.attribute < -1).any() or (self.attribute >= len(self.schema.sizes)).any():
-            raise QuestionError("a partition tests an attribute that the schema does not have")
-        sizes = np.asarray(self.schema.sizes, dtype=np.int64)[self.attribute[inner]]
-        start = self.offset[inner]
-        if (start < 0).any() or (start > len(self.branch) - sizes).any():
-            raise QuestionError("a node of the partition has no branch for some value")
-        owner = np.repeat(inner, sizes)
-        at = np.repeat(
-            start - np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(inner) else start, sizes
-        ) + np.arange(sizes.sum())
-        target = self.branch[at]
-        if (target <= owner).any() or (target >= n_nodes).any():
-            raise QuestionError("a branch of the partition does not point forward to a node")
-        parents = np.full(n_nodes, -1, dtype=np.int64)
-        parents[target] = owner
-        if (parents[target] != owner).any():
-            raise QuestionError("a node of the partition has two parents")
+        """Raise unless this is a tree, and keep the parents of its nodes."""
+        arrays = (self.attribute, self.offset, self.branch, self.cell)
+        small = sum(array.nbytes for array in arrays) <= MAX_RECALLED
+        if small and all(array.ndim == 1 for array in arrays):
+            held = (array.tobytes() for array in arrays)
+            recalled = _recall_parents(self.schema.sizes, self.n_cells, *held)
+            parents = np.frombuffer(recalled, dtype=np.int64).copy()
+        else:
+            parents = _find_parents(self.schema.sizes, self.n_cells, *arrays)
         object.__setattr__(self, "parents", parents)
-        if (
-            (self.cell < -1).any()
-            or (self.cell >= self.n_cells).any()
-            or (self.cell[inner] != -1).any()
-        ):
-            raise QuestionError(
-                "a partition has a leaf of a cell that does not exist, or a cell at an inner node"
-            )
 
     def identity(self) -> tuple[Any, ...]:
         """Return what a recorded query recognises it by, its name first: never change these."""
@@ -686,6 +668,69 @@ class Cells:
             cell_of.setdefault(int(self.cell[leaf]), Cell(tuple(reversed(path))))
         nothing = Cell((Condition(self.schema.names[0], ()),))  # a cell that no value reaches
         return tuple(cell_of.get(i, nothing) for i in range(self.n_cells))
+
+
+def _find_parents(
+    domain_sizes: tuple[int, ...],
+    n_cells: int,
+    attribute: npt.NDArray[np.int32],
+    offset: npt.NDArray[np.int64],
+    branch: npt.NDArray[np.int32],
+    cell: npt.NDArray[np.int32],
+) -> npt.NDArray[np.int64]:
+    """Return the parent of each node; raise unless inner nodes point forward only, so that every
+    walk ends in one leaf.
+    """
+    n_nodes = len(attribute)
+    if not (n_nodes == len(offset) == len(cell) and n_nodes > 0):
+        raise QuestionError("a partition needs one attribute, offset and cell per node")
+    inner = np.flatnonzero(attribute >= 0)
+    if (attribute < -1).any() or (attribute >= len(domain_sizes)).any():
+        raise QuestionError("a partition tests an attribute that the schema does not have")
+    sizes = np.asarray(domain_sizes, dtype=np.int64)[attribute[inner]]
+    start = offset[inner]
+    if (start < 0).any() or (start > len(branch) - sizes).any():
+        raise QuestionError("a node of the partition has no branch for some value")
+    owner = np.repeat(inner, sizes)
+    at = np.repeat(
+        start - np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(inner) else start, sizes
+    ) + np.arange(sizes.sum())
+    target = branch[at]
+    if (target <= owner).any() or (target >= n_nodes).any():
+        raise QuestionError("a branch of the partition does not point forward to a node")
+    parents = np.full(n_nodes, -1, dtype=np.int64)
+    parents[target] = owner
+    if (parents[target] != owner).any():
+        raise QuestionError("a node of the partition has two parents")
+    if (cell < -1).any() or (cell >= n_cells).any() or (cell[inner] != -1).any():
+        raise QuestionError(
+            "a partition has a leaf of a cell that does not exist, or a cell at an inner node"
+        )
+    return parents
+
+
+@lru_cache(maxsize=1024)
+def _recall_parents(
+    domain_sizes: tuple[int, ...],
+    n_cells: int,
+    attribute: bytes,
+    offset: bytes,
+    branch: bytes,
+    cell: bytes,
+) -> bytes:
+    """Return what :func:`_find_parents` does, proved once for the same content.
+
+    The same trees are asked about again and again, in copies. All that is remembered is bytes,
+    which nobody can change.
+    """
+    return _find_parents(
+        domain_sizes,
+        n_cells,
+        np.frombuffer(attribute, dtype=np.int32),
+        np.frombuffer(offset, dtype=np.int64),
+        np.frombuffer(branch, dtype=np.int32),
+        np.frombuffer(cell, dtype=np.int32),
+    ).tobytes()
 
 
 def _labels(schema: Schema, condition: Condition) -> list[str]:

@@ -181,6 +181,14 @@ def domain_shares(cells: Cells) -> Floats:
 
     All values of an attribute are taken as equally likely.
     """
+    return share_of_nodes(cells, [np.ones(size) for size in cells.schema.sizes])
+
+
+def share_of_nodes(cells: Cells, values: Sequence[Floats]) -> Floats:
+    """Return the share that reaches each node, where values have these weights.
+
+    There is a weight for each value of each attribute. Attributes are taken as independent.
+    """
     shares = np.zeros(len(cells.attribute))
     shares[0] = 1.0
     # The codes that the tests above leave possible, by attribute. Children come after their
@@ -195,8 +203,9 @@ def domain_shares(cells: Cells) -> Floats:
             here.get(attribute, np.ones(size, dtype=bool)),
             cells.branch[start : start + size],
         )
+        weights = values[attribute]
         for child in np.unique(branch).tolist():
             codes = possible & (branch == child)
-            shares[child] = shares[node] * codes.sum() / possible.sum()
+            shares[child] = shares[node] * weights[codes].sum() / weights[possible].sum()
             left[child] = {**here, attribute: codes}
     return shares

@@ -27,6 +27,7 @@ from privet.domain.tree import Tree
 from privet.errors import ParameterError, PrivetError, QuestionError
 from privet.model import Model
 from privet.model.leaf_vectors import Batch, Evidence
+from privet.model.population import Population
 
 #: What a query can be made of, beside texts, numbers, lists, mappings and arrays of numbers.
 PARTS = (
@@ -39,6 +40,7 @@ PARTS = (
     Evidence,
     Model,
     Partition,
+    Population,
     PrivacyStatement,
     Question,
     RowScore,
@@ -86,6 +88,7 @@ class _Copies:
         self._schema = schema
         # with the originals: as long as they are held, no other object has their id
         self._made: dict[int, tuple[Any, Any]] = {}
+        self._splits: dict[tuple[str, tuple[int, ...]], Split] = {}
 
     def copy(self, name: str, thing: Any) -> Any:
         """Return a plain copy of what is in the field of this name; raise for what has none."""
@@ -126,8 +129,20 @@ class _Copies:
     def build(self, part: Any) -> Any:
         """Return a part of copies of its fields, which proves them anew."""
         held = vars(part)
+        if type(part) is Split:
+            return self._build_split(held["attribute"], held["branch"])
         names = _FIELDS.get(type(part)) or _list_fields(type(part))
         return type(part)(*[self.copy(name, held[name]) for name in names])
+
+    def _build_split(self, attribute: Any, branch: Any) -> Split:
+        """Return one copy for all splits that say the same: every cell may offer them."""
+        plain = type(attribute) is str and type(branch) is tuple
+        if not plain or set(map(type, branch)) != {int}:
+            return Split(self.copy("attribute", attribute), self.copy("branch", branch))
+        copy = self._splits.get((attribute, branch))
+        if copy is None:
+            copy = self._splits[attribute, branch] = Split(attribute, branch)
+        return copy
 
     def _copy_all(self, name: str, things: Iterable[Any]) -> Iterator[Any]:
         return (self.copy(name, thing) for thing in things)

@@ -50,7 +50,6 @@ from privet.service.workers import Attempt, TimedLedger, Workers
 from privet.tables.base import CountSource, Table, TimeLimited
 from privet.tables.open import open_table
 
-_BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
 _LOG = logging.getLogger(__name__)  # for the owner
 _MEMORY = MemoryGate(2 << 30)  # bytes that all large queries under way may need together
 
@@ -114,7 +113,7 @@ class RequestHandlers:
 
     def pay_for_size(self, analyst: str, size: int) -> None:
         """Count a request or an answer of so many bytes as several, if it is large."""
-        self._admission.pay(analyst, size / _BYTES_A_TOKEN)
+        self._admission.pay(analyst, size / self.limits.volume)
 
     def granted(self, analyst: str, name: str) -> RegisteredDataset:
         """Return a data set that is granted to the analyst."""

@@ -84,6 +84,11 @@ class HttpLimits:
 class Limits(HttpLimits):
     """What the service of a curator allows."""
 
+    volume: int = limit(
+        1 << 14,
+        "bytes of a body or an answer that count as one more request of a person",
+        "429 for the next requests",
+    )
     views: float = limit(
         5.0, "views of the page a second of one person, in bursts of 40", "429", least=0.01
     )

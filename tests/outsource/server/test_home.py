@@ -7,6 +7,7 @@ import json
 import pytest
 
 from privet.errors import OutsourceError, ParameterError
+from privet.outsource.server import state as state_module
 from privet.outsource.server.state import ServerState
 from tests.outsource.store import tables
 
@@ -45,6 +46,21 @@ def test_a_folder_that_is_refused_leaves_nothing(tmp_path):
     with pytest.raises(OutsourceError):
         ServerState.make(tmp_path / "empty", source)
     assert list((tmp_path / "empty").iterdir()) == []
+
+
+def test_who_comes_second_leaves_the_home_of_the_first(tmp_path, monkeypatch):
+    source, home = tables.folder(tmp_path / "folder"), tmp_path / "server"
+    make_private_folder = state_module.make_private_folder
+
+    def be_slower(folder):
+        make_private_folder(folder)
+        monkeypatch.undo()
+        ServerState.make(home, source)
+
+    monkeypatch.setattr(state_module, "make_private_folder", be_slower)
+    with pytest.raises(OutsourceError, match="somebody else makes a server there"):
+        ServerState.make(home, source)
+    ServerState.open(home).store().close()
 
 
 def test_a_place_that_is_not_for_a_home(tmp_path, state):

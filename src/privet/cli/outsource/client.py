@@ -410,7 +410,7 @@ def _predict(
     if output is None:
         typer.echo(answers, nl=False)
     else:
-        write_out(output, answers, quiet=True)
+        write_out(output, answers, quiet=True, private=True)
     spent = there.meter
     if target in rows.columns:
         label = there.anatomy.schema.label

@@ -41,11 +41,9 @@ def unlock_keys(path: Path) -> tuple[KeyRing, str | None]:
     """Read the keys of a file, and its passphrase from the environment or the terminal."""
     from privet.outsource.cipher import KeyRing
 
-    passphrase = None
-    if KeyRing.needs_passphrase(path):
-        passphrase = os.environ.get(PASSPHRASE)
-        if passphrase is None and sys.stdin.isatty():
-            passphrase = typer.prompt(f"passphrase of {path}", hide_input=True, err=True)
+    passphrase = os.environ.get(PASSPHRASE)
+    if passphrase is None and KeyRing.needs_passphrase(path) and sys.stdin.isatty():
+        passphrase = typer.prompt(f"passphrase of {path}", hide_input=True, err=True)
     return KeyRing.read(path, passphrase), passphrase
 
 

@@ -145,7 +145,11 @@ class KeyRing:
 
     @classmethod
     def read(cls, path: str | PathLike[str], passphrase: str | None = None) -> KeyRing:
-        """Read a key file that nobody else can read."""
+        """Read a key file that nobody else can read.
+
+        With a passphrase, only a sealed one is taken: whoever can write to its folder could have
+        put keys of their own in its place.
+        """
         target = Path(path)
         try:
             mode = target.stat().st_mode
@@ -169,6 +173,11 @@ class KeyRing:
             raise OutsourceError(
                 f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it when "
                 "asked"
+            )
+        if "sealed" not in data and passphrase is not None:
+            raise OutsourceError(
+                f"the key file {target} has no passphrase, although one was given: somebody may "
+                "have replaced it; if it is yours, unset PRIVET_PASSPHRASE"
             )
         try:
             sealed = "sealed" in data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -63,16 +63,22 @@ class ServerState:
         there = home.exists()
         make_private_folder(home)
         try:
-            make_store(home / _STORE if store is None else store, folder)
+            # first, since it fails where somebody else was faster
             accounts, _ = Accounts.make(home / _ACCOUNTS)
+            make_store(home / _STORE if store is None else store, folder)
             # Written last: a home without it was not finished.
             config = {"privet": _KIND, "version": _VERSION, "store": store or _STORE}
             write_atomically(home / _CONFIG, json.dumps(config, indent=2).encode(), private=True)
+        except FileExistsError:  # what is there is not ours to remove
+            raise OutsourceError(
+                f"cannot make {home}: somebody else makes a server there"
+            ) from None
         except BaseException:
-            for entry in home.iterdir():
-                entry.unlink()
-            if not there:
-                shutil.rmtree(home, ignore_errors=True)
+            with suppress(OSError):
+                for entry in home.iterdir():
+                    entry.unlink()
+                if not there:
+                    home.rmdir()
             raise
         return cls(home, accounts, store or _STORE)
 
