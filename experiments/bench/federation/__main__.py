@@ -1,5 +1,5 @@
-"""Updates, horizontal and vertical federation, and Gibbs trees of several parties: accuracy on rows
-that were held out.
+"""Relays, updates, horizontal and vertical federation, and Gibbs trees of several parties: accuracy
+on rows that were held out.
 
 python -m experiments.bench.federation [--only updates,horizontal] [--quick] [-o docs/results]
 
@@ -29,7 +29,7 @@ from rich.progress import (
 
 from experiments.bench.accuracy.folds import FOLDS
 from experiments.bench.accuracy.versions import code_version
-from experiments.bench.federation import gibbs, horizontal, unequal, updates, vertical
+from experiments.bench.federation import gibbs, horizontal, relay, unequal, updates, vertical
 from experiments.bench.federation.problem import Problem
 from experiments.bench.federation.results import Results, Row, Task
 
@@ -43,6 +43,7 @@ class Experiment(NamedTuple):
 
 
 EXPERIMENTS = {
+    "relay": Experiment(relay.run, relay.SETS, 1),
     "updates": Experiment(updates.run, updates.SETS, 6),
     "horizontal": Experiment(horizontal.run, horizontal.SETS, 2),
     "unequal": Experiment(unequal.run, unequal.SETS, 2),

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from experiments.bench.accuracy.folds import splits
 from privet import datasets
-from privet._types import Ints
+from privet._types import Floats, Ints
 from privet.accounting.cost import Budget, Number
 from privet.curator import Curator, Owner
 from privet.domain import Schema
@@ -64,10 +65,20 @@ class Problem:
         return Owner(table, schema, Budget(1 if public else epsilon), public=public)
 
     def accuracy(self, model: Model, rows: Ints) -> float:
+        said = self._probabilities(model, rows).argmax(axis=1)
+        return float((said == self.classes[rows]).mean())
+
+    def auroc(self, model: Model, rows: Ints) -> float:
+        """The area under the ROC curve; nothing for more than two classes."""
+        if self.schema.n_classes > 2:
+            return math.nan
+        return float(roc_auc_score(self.classes[rows], self._probabilities(model, rows)[:, 1]))
+
+    def _probabilities(self, model: Model, rows: Ints) -> Floats:
         codes: list[Any] = [
             self._encoded.codes[self.schema.names.index(name)][rows] for name in model.schema.names
         ]
-        return float((model.probabilities(codes).argmax(axis=1) == self.classes[rows]).mean())
+        return model.probabilities(codes)
 
 
 def divided(rows: Ints, sizes: Sequence[int], seed: int) -> list[Ints]:

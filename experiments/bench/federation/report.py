@@ -23,7 +23,7 @@ RECIPES = {
 def write(table: pd.DataFrame, output: Path) -> Path:
     """Write the means and the pictures, and put the tables where the page has their names."""
     output.mkdir(parents=True, exist_ok=True)
-    means(table).round(5).to_csv(output / "federation.csv", index=False, lineterminator="\n")
+    _write_means(means(table).round(5), output / "federation.csv")
     draw_all(table, output)
     tables = {
         name: "\n".join(lines(table[table.experiment == name]))
@@ -39,6 +39,15 @@ def write(table: pd.DataFrame, output: Path) -> Path:
     )
     page.write_text(filled(text, tables))
     return page
+
+
+def _write_means(found: pd.DataFrame, path: Path) -> None:
+    """Write the means; of experiments that were not run, those that the file has are kept."""
+    if path.exists():
+        before = pd.read_csv(path)
+        kept = before[~before.experiment.isin(set(found.experiment))]
+        found = pd.concat([found, kept]).reindex(columns=found.columns)
+    found.to_csv(path, index=False, lineterminator="\n")
 
 
 def filled(page: str, tables: dict[str, str]) -> str:
@@ -143,7 +152,29 @@ def gibbs_table(table: pd.DataFrame) -> list[str]:
     return _by(table, ["data"], "parties", lambda data: f"**{data}**", "parties")
 
 
+def relay_table(table: pd.DataFrame) -> list[str]:
+    """Accuracy, and AUROC for two classes, of each way; and how far the relay is from pooled."""
+    epsilons = sorted(table.epsilon.unique())
+    lines = _head(["data", "parties", "way", *(f"epsilon {one:g}" for one in epsilons)], 3)
+    for (data, case, way), here in table.groupby(["data", "case", "way"], sort=False):
+        cells = []
+        for epsilon in epsilons:
+            at = here[here.epsilon == epsilon]
+            figures = [float(at.accuracy.mean()), float(at.auroc.mean())]
+            cells.append(" / ".join(filter(None, map(short, figures))))
+        lines.append(_line([data, case, way, *cells]))
+    lines += ["", "Relay minus pooled, accuracy, paired by fold:", ""]
+    lines += _head(["data", "parties", *(f"epsilon {one:g}" for one in epsilons)], 2)
+    gap = paired(table.fillna({"recipe": ""}), "relay", "pooled")
+    for (data, case), here in gap.groupby(["data", "case"], sort=False):
+        cells = [told(here[here.epsilon == epsilon].lead) for epsilon in epsilons]
+        lines.append(_line([data, case, *cells]))
+    folds = table.groupby(["repeat", "fold"]).ngroups
+    return [*lines, "", f"*Accuracy / AUROC, means over {folds} folds.*", ""]
+
+
 TABLES: dict[str, Callable[[pd.DataFrame], list[str]]] = {
+    "relay": relay_table,
     "updates": updates_table,
     "horizontal": horizontal_table,
     "unequal": unequal_table,

@@ -22,6 +22,7 @@ COLUMNS = (
     "parties",
     "epsilon",
     "accuracy",
+    "auroc",
     "warns",
 )
 Row = dict[str, Any]
@@ -55,7 +56,7 @@ class Results:
         found = pd.DataFrame(
             [row for task in tasks for row in self._rows[task]], columns=list(COLUMNS)
         )
-        for name in ("repeat", "fold", "parties", "epsilon", "accuracy", "warns"):
+        for name in ("repeat", "fold", "parties", "epsilon", "accuracy", "auroc", "warns"):
             found[name] = pd.to_numeric(found[name])
         return found
 

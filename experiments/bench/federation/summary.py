@@ -19,6 +19,7 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
     found = grouped.agg(
         mean=("accuracy", "mean"),
         standard_error=("accuracy", "sem"),
+        auroc=("auroc", "mean"),
         folds=("accuracy", "size"),
         warned=("warns", "mean"),
     )

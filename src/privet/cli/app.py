@@ -26,6 +26,7 @@ from privet.cli import (
     merge,
     outsource,
     publish,
+    relay,
     schema,
     show,
     sources,
@@ -85,6 +86,7 @@ app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(curator.app, name="curator")
+app.add_typer(relay.app, name="relay")
 app.add_typer(federation.app, name="federation")
 app.add_typer(outsource.app, name="outsource")
 app.add_typer(publish.app, name="publish")

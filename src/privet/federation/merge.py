@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from privet._types import Floats
 from privet.accounting.statement import People, PrivacyStatement
 from privet.domain import Attribute, Schema
 from privet.domain.cells import Cells
@@ -115,7 +116,18 @@ def unite_models(
         statement,
         settings,
         max(model.noise for model in models),
+        costs=_find_common_costs(models),
     )
+
+
+def _find_common_costs(models: Sequence[Model]) -> Floats | None:
+    """Return the costs that all models decide by; raise where they differ."""
+    first = models[0].costs
+    if any(not np.array_equal(model.costs, first) for model in models):  # type: ignore[arg-type]
+        raise QuestionError(
+            "the models decide by different costs; give all of them the same with with_costs"
+        )
+    return first
 
 
 def _count_voices(statement: PrivacyStatement, *, vertical: bool) -> int:

@@ -13,7 +13,7 @@ import pytest
 from experiments.bench.federation import gibbs, horizontal, unequal, updates, vertical
 from experiments.bench.federation.forests import by_recipe, plan_for, secure_sum
 from experiments.bench.federation.problem import Problem, divided
-from experiments.bench.federation.report import filled, unequal_table, warnings_table
+from experiments.bench.federation.report import filled, unequal_table, warnings_table, write
 from experiments.bench.federation.results import COLUMNS, Results
 from experiments.bench.federation.summary import means, paired, told
 from privet.learners import GibbsBoostClassifier
@@ -135,6 +135,7 @@ def runs() -> pd.DataFrame:
             2,
             0.5,
             values[fold],
+            values[fold] + 0.1,
             int(way == "updated" and fold == 0),
         )
         for way, values in found.items()
@@ -151,6 +152,7 @@ def runs() -> pd.DataFrame:
         "parties",
         "epsilon",
         "accuracy",
+        "auroc",
         "warns",
     ]
     return pd.DataFrame(lines, columns=columns)
@@ -167,9 +169,17 @@ def test_differences_are_paired_by_fold():
 
 def test_means_have_their_standard_error_and_the_number_of_folds():
     line = means(runs()).set_index("way").loc["updated"]
-    assert (line["mean"], line["standard_error"], line["folds"], line["warned"]) == pytest.approx(
-        (0.55, 0.05, 2, 0.5)
-    )
+    names = ["mean", "standard_error", "auroc", "folds", "warned"]
+    assert [line[name] for name in names] == pytest.approx([0.55, 0.05, 0.65, 2, 0.5])
+
+
+def test_means_of_experiments_that_were_not_run_are_kept(tmp_path):
+    other = means(runs()).assign(experiment="gibbs")
+    other.to_csv(tmp_path / "federation.csv", index=False)
+    write(runs(), tmp_path)
+    found = pd.read_csv(tmp_path / "federation.csv")
+    assert set(found.experiment) == {"updates", "gibbs"}
+    assert len(found) == 2 * len(other)
 
 
 def test_the_table_of_warnings_says_when_the_rebuild_is_better():

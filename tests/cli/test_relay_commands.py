@@ -1,0 +1,136 @@
+"""``privet relay``, as three hospitals would use it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.federation.parties import SCHEMA, rows
+
+NAMES = ("north", "south", "west")
+
+
+@pytest.fixture
+def run(privet):
+    """Run the command, and look at its exit code."""
+
+    def command(*arguments, code=0):
+        done = privet(*arguments)
+        assert done.code == code, done.err
+        return done
+
+    return command
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, run):
+    """Three parties with a table, a key and a card each, and a relay that was started."""
+    monkeypatch.chdir(tmp_path)
+    SCHEMA.write("s.json")
+    for number, name in enumerate(NAMES):
+        rows(300, 11 * number).to_csv(f"{name}.csv", index=False)
+        said = ("--schema", "s.json", "--rows", "300", "--epsilon", "1", "--key", f"{name}.key")
+        run("relay", "card", name, *said, "-o", f"{name}.card.json")
+    cards = [f"{name}.card.json" for name in NAMES]
+    run("relay", "start", *cards, "-s", "s.json", "--people", "disjoint", "-o", "relay.json")
+    return tmp_path
+
+
+def add(run, name, relay="relay.json", output="relay.json", *more, code=0):
+    return run(
+        *("relay", "add", f"{name}.csv", "--relay", relay, "--party", name),
+        *("--key", f"{name}.key", "-o", output, *more),
+        code=code,
+    )
+
+
+def said(run, path):
+    return json.loads(run("relay", "show", path, "--json").out)
+
+
+def test_three_parties_make_a_model(folder, run):
+    path = "relay.json"
+    for number in range(10):
+        waiting = said(run, path)["next"]
+        if not waiting:
+            break
+        add(run, waiting[0], path, f"relay-{number}.json")
+        path = f"relay-{number}.json"
+    done = run("relay", "finish", path, "-o", "m.json")
+    assert "1-differentially private" in done.out
+    assert "nobody is in two of the 3 batches" in done.out
+    shown = said(run, path)
+    assert {party["spent"] for party in shown["parties"]} == {"1"}
+    predicted = run("predict", "m.json", "north.csv")
+    assert predicted.out.startswith("advice\n")
+
+
+def test_a_visit_pays_once_whatever_copy_arrives(folder, run):
+    first = said(run, "relay.json")["next"][0]
+    add(run, first, "relay.json", "one.json")
+    before = run("ledger", "show", f"{first}.csv.ledger.sqlite", "--json").out
+    # the same file again: the same answers, for nothing
+    add(run, first, "relay.json", "again.json")
+    assert run("ledger", "show", f"{first}.csv.ledger.sqlite", "--json").out.count(
+        '"charge"'
+    ) == before.count('"charge"')
+    trees = [
+        entry["model"]["trees"]
+        for name in ("one.json", "again.json")
+        for entry in json.loads(Path(name).read_text())["entries"]
+        if entry["kind"] == "visit"
+    ]
+    assert trees[0] == trees[1]
+    # another copy, in which somebody has left: other questions under the same key
+    others = [name for name in NAMES if name != first]
+    run("relay", "leave", "relay.json", others[0], "-o", "other.json")
+    refused = add(run, first, "other.json", "two.json", code=2)
+    assert "on another copy of the relay" in refused.err
+    assert "Nothing was charged" in refused.err
+    assert not Path("two.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (("--epsilon", "2"), "pays 1 in all"),
+        (("--key", "south.key"), "not the key that 'north' joined with"),
+        (("--key", "s.json"), "no key in PEM"),
+        (("--party", "east"), "no party 'east'"),
+    ],
+)
+def test_what_is_refused_charges_nothing(folder, run, more, problem):
+    refused = add(run, "north", "relay.json", "two.json", *more, code=2)
+    assert problem in refused.err
+    assert not Path("two.json").exists()
+    assert not Path("north.csv.ledger.sqlite").exists()
+
+
+def test_a_damaged_relay_is_refused(folder, run):
+    text = Path("relay.json").read_text()
+    Path("relay.json").write_text(text.replace('"rows":300', '"rows":900'))
+    refused = add(run, "north", "relay.json", "two.json", code=2)
+    assert "checksum" in refused.err
+
+
+def test_who_comes_late_and_who_leaves(folder, run):
+    rows(300, 5).to_csv("east.csv", index=False)
+    said_ = ("--schema", "s.json", "--rows", "300", "--epsilon", "1", "--key", "east.key")
+    run("relay", "card", "east", *said_, "-o", "east.card.json")
+    run("relay", "join", "relay.json", "east.card.json", "-o", "four.json")
+    run("relay", "leave", "four.json", "west", "-o", "three.json")
+    parties = said(run, "three.json")["parties"]
+    assert [party["name"] for party in parties] == [*NAMES, "east"]
+    assert [party["left"] for party in parties] == [False, False, True, False]
+
+
+def test_the_output_is_not_the_relay_that_arrived(folder, run):
+    refused = add(run, "north", "relay.json", "north.csv", code=2)
+    assert "private table" in refused.err
+
+
+def test_help_says_what_to_do(run):
+    for command in ("card", "start", "add", "join", "leave", "show", "finish"):
+        assert "Example:" in run("relay", command, "--help").out

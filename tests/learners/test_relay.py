@@ -1,0 +1,246 @@
+"""Parties that take turns: whose turn it is, what each pays, and who may leave or come late."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction as F
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import privet as pv
+from privet.domain import Categorical, Numeric, Schema
+from privet.errors import (
+    BudgetExceeded,
+    ParameterError,
+    PartyWarning,
+    PrivetError,
+    QuestionError,
+    Unavailable,
+)
+from privet.learners.default_recipe import measure_evidence
+from privet.learners.relay import Party, Relay, choose_recipe, plan_steps, pool_parties
+from tests.federation.parties import SCHEMA, curator_of, rows
+
+#: About as wide as a census table: too many points for one deep tree.
+WIDE = Schema(
+    {
+        **{f"kind {number}": Categorical(list("abcdefgh")) for number in range(8)},
+        **{f"size {number}": Numeric(0, 100, bins=16) for number in range(4)},
+    },
+    target="income",
+    classes=["low", "high"],
+)
+
+parties_of = st.lists(
+    st.builds(
+        Party,
+        name=st.just("p"),
+        rows=st.integers(50, 50_000),
+        amount=st.fractions(F(1, 100), 10, max_denominator=100),
+    ),
+    min_size=2,
+    max_size=8,
+)
+
+
+def three(budget=10, n=600, **more):
+    tables = [rows(n, turn) for turn in (0, 31, 7)]
+    return [curator_of(table, SCHEMA.declare(n_rows=n), budget, **more) for table in tables]
+
+
+class TestWhoseTurn:
+    @given(parties_of)
+    @settings(max_examples=30, deadline=None)
+    def test_every_party_spends_what_it_said_and_nothing_else(self, parties):
+        relay = Relay(WIDE, "epsilon", tuple(parties))
+        if relay.rest[0].kind == "classes":
+            start = relay.rest[0]
+            assert start.amount <= parties[start.party].amount / 4
+            relay = replace(relay, taken=(start,))
+        spent = [F(0)] * len(parties)
+        for turn in (*relay.taken, *relay.rest):
+            spent[turn.party] += turn.amount
+        taking = {turn.party for turn in (*relay.taken, *relay.rest)}
+        for number, party in enumerate(parties):
+            assert spent[number] == (party.amount if number in taking else 0)
+
+    @given(parties_of, st.data())
+    @settings(max_examples=20, deadline=None)
+    def test_what_is_left_stays_the_same_while_turns_are_taken(self, parties, data):
+        relay = Relay(WIDE, "epsilon", tuple(parties))
+        if relay.rest[0].kind == "classes":
+            relay = replace(relay, taken=(relay.rest[0],))
+        plan = list(relay.rest)
+        # in any order within a kind, which is how files travel
+        taken = data.draw(st.integers(0, len(plan)))
+        now = replace(relay, taken=(*relay.taken, *plan[:taken]))
+        assert list(now.rest) == plan[taken:]
+
+    def test_evidence_decides_how_many_turns(self):
+        parties = [Party("a", 20_000, F(1)), Party("b", 10_000, F(1)), Party("c", 10_000, F(2))]
+        steps = plan_steps(WIDE, parties, choose_recipe(WIDE, parties, "epsilon"), "epsilon")
+        trees = [party for kind, party, *_ in steps if kind == "tree"]
+        assert trees.count(0) == pytest.approx(2 * trees.count(1), abs=1)
+        assert trees.count(0) == pytest.approx(trees.count(2), abs=1)
+
+    def test_more_parties_than_trees_draw_more_trees(self):
+        parties = [Party(str(number), 300, F(1, 10)) for number in range(7)]
+        recipe = choose_recipe(WIDE, parties, "epsilon")
+        steps = plan_steps(WIDE, parties, recipe, "epsilon")
+        assert {party for kind, party, *_ in steps if kind == "tree"} == set(range(7))
+
+    @pytest.mark.parametrize("unit", ["epsilon", "rho"])
+    def test_pooled_evidence_is_the_sum(self, unit):
+        parties = [Party("a", 1000, F(1, 2)), Party("b", 500, F(2))]
+        rows_, amount = pool_parties(parties, unit)
+        each = [measure_evidence(one.rows, one.amount, unit) for one in parties]
+        assert measure_evidence(rows_, amount, unit) == pytest.approx(sum(each))
+
+    def test_terms_wait_for_all_trees(self):
+        parties = tuple(Party(str(number), 13_000, F(1)) for number in range(3))
+        relay = Relay(WIDE, "epsilon", parties)
+        relay = replace(relay, taken=relay.rest)  # class shares
+        assert {turn.kind for turn in relay.rest} == {"tree", "term"}
+        assert all(turn.kind == "tree" for party in range(3) for turn in relay.turns_of(party))
+        trees = tuple(turn for turn in relay.rest if turn.kind == "tree")
+        done = replace(relay, taken=(*relay.taken, *trees))
+        assert all(turn.kind == "term" for party in range(3) for turn in done.turns_of(party))
+
+    def test_who_comes_late_takes_turns_and_nobody_pays_more(self):
+        parties = [Party("a", 13_000, F(1)), Party("b", 13_000, F(1))]
+        relay = Relay(WIDE, "epsilon", tuple(parties))
+        relay = replace(relay, taken=relay.rest)
+        relay = replace(relay, taken=(*relay.taken, *relay.turns_of(0)))
+        late = replace(relay, parties=(*relay.parties, Party("c", 13_000, F(2))))
+        assert late.turns_of(2)
+        for number, party in enumerate(late.parties):
+            whole = (*late.taken, *late.rest)
+            assert sum(turn.amount for turn in whole if turn.party == number) <= party.amount
+
+    def test_who_leaves_leaves_its_turns_out(self):
+        parties = tuple(Party(str(number), 13_000, F(1)) for number in range(3))
+        relay = replace(Relay(WIDE, "epsilon", parties), gone=frozenset({1}))
+        assert {turn.party for turn in relay.rest} <= {0, 2}
+
+
+class TestFit:
+    def test_each_curator_is_charged_its_epsilon_once(self):
+        curators = three()
+        model = pv.PrivetClassifier(1, people="disjoint").fit_from(curators)
+        assert [curator.left for curator in curators] == [9, 9, 9]
+        assert model.privacy_.promised.epsilon == 1
+        assert len(model.privacy_.parts) == 3
+        for part in model.privacy_.parts:
+            assert part.charged.epsilon == 1
+        assert sum(model.model_.settings["turns"]) >= 3
+
+    def test_people_who_may_be_in_all_tables_pay_the_sum(self):
+        model = pv.PrivetClassifier(1, people="may-overlap").fit_from(three())
+        assert model.privacy_.promised.epsilon == 3
+
+    def test_five_parties_learn_what_one_cannot(self):
+        # Alone, .84 are right, give or take .03; together .99, give or take .02.
+        right = []
+        for _ in range(3):
+            tables = [rows(120, 13 * number) for number in range(5)]
+            curators = [curator_of(table, SCHEMA.declare(n_rows=120)) for table in tables]
+            model = pv.PrivetClassifier("1/2", people="disjoint").fit_from(curators)
+            right.append((model.predict(rows(600)) == rows(600)["advice"]).mean())
+        assert sum(right) / 3 > 0.94
+
+    def test_rho_adds_up(self):
+        tables = [rows(600, turn) for turn in (0, 31)]
+        curators = [
+            pv.Curator(table, SCHEMA.declare(n_rows=600), pv.Budget(rho=1)) for table in tables
+        ]
+        model = pv.PrivetClassifier(1, delta="1e-6", people="disjoint").fit_from(curators)
+        spent = [1 - curator.left for curator in curators]
+        for part, rho in zip(model.privacy_.parts, spent, strict=True):
+            assert part.charged.epsilon is None
+            assert part.charged.rho >= rho > 0
+
+    def test_a_delta_is_not_used_where_budgets_count_epsilon(self):
+        model = pv.PrivetClassifier(1, delta="1e-6", people="disjoint").fit_from(three())
+        assert model.privacy_.promised.epsilon == 1
+        for part in model.privacy_.parts:
+            assert "The delta of 1e-06 was not used: the budgets count epsilon." in part.notes
+
+    def test_the_number_of_rows_is_paid_for_where_it_is_not_declared(self):
+        curators = [curator_of(rows(600, turn), SCHEMA, 10) for turn in (0, 31)]
+        model = pv.PrivetClassifier(1, people="disjoint").fit_from(curators)
+        assert [curator.left for curator in curators] == [9, 9]
+        for part in model.privacy_.parts:
+            assert part.charges[0].what == "number of rows"
+
+    def test_the_file_says_who_took_turns(self, tmp_path):
+        model = pv.PrivetClassifier(1, people="disjoint").fit_from(three())
+        pv.save(model, tmp_path / "m.json")
+        assert pv.load(tmp_path / "m.json").model_.settings["parties"] == 3
+
+
+class TestRefusals:
+    def refused(self, curators, match, epsilon=1, error=ParameterError, **more):
+        left = [curator.left for curator in curators]
+        with pytest.raises(error, match=match):
+            pv.PrivetClassifier(epsilon, **more).fit_from(curators)
+        assert [curator.left for curator in curators] == left
+
+    def test_one_curator_in_a_list(self):
+        self.refused(three()[:1], "two curators or more")
+
+    def test_another_schema(self):
+        other = replace(SCHEMA, classes=["no", "maybe"])
+        table = rows(100).replace({"advice": {"yes": "maybe"}})
+        self.refused(
+            [three()[0], curator_of(table, other)], "different schemas", error=QuestionError
+        )
+
+    def test_the_same_table_twice(self):
+        one = three()[0]
+        self.refused([one, one], "one table|same table|twice", error=PrivetError, people="disjoint")
+
+    def test_different_units(self):
+        other = pv.Curator(rows(600), SCHEMA.declare(n_rows=600), pv.Budget(rho=1))
+        self.refused([three()[0], other], "same unit")
+
+    def test_balanced_weights(self):
+        self.refused(three(), "class shares of all tables", class_weight="balanced")
+
+    def test_no_noise(self):
+        self.refused(three(), "finite epsilon", epsilon=float("inf"))
+
+    def test_too_little_left_in_one_of_them(self):
+        curators = [*three()[:2], curator_of(rows(600), SCHEMA.declare(n_rows=600), F(1, 2))]
+        self.refused(curators, "left", error=BudgetExceeded, people="disjoint")
+
+
+class TestGone:
+    def test_the_others_go_on_without_a_party_that_is_gone(self, monkeypatch):
+        curators = three()
+        asked = []
+
+        def refuse(self, *arguments, **more):
+            asked.append(self)
+            raise Unavailable("nobody answers")
+
+        gone = type("Gone", (type(curators[2]),), {"draw_tree": refuse})
+        monkeypatch.setattr(curators[2], "__class__", gone)
+        with pytest.warns(PartyWarning, match="party 3"):
+            model = pv.PrivetClassifier(1, people="disjoint").fit_from(curators)
+        assert asked
+        assert model.model_.settings["turns"][2] == 0
+        assert (model.predict(rows(600)) == rows(600)["advice"]).mean() > 0.7
+
+    def test_nobody_left_is_an_error(self, monkeypatch):
+        curators = three()
+
+        def refuse(self, *arguments, **more):
+            raise Unavailable("nobody answers")
+
+        gone = type("Gone", (type(curators[0]),), {"draw_tree": refuse})
+        for curator in curators:
+            monkeypatch.setattr(curator, "__class__", gone)
+        with pytest.warns(PartyWarning), pytest.raises(Unavailable):
+            pv.PrivetClassifier(1, people="disjoint").fit_from(curators)
