@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -14,12 +15,13 @@ from experiments.bench.accuracy.measures import measure
 from experiments.recipe.cells import TRAINING_SHARE, Cell
 from experiments.recipe.menu import SHIPPED, Variant, recipe_of, share_for_start
 from experiments.recipe.tables import load
+from privet._validate import ParameterCheck
 from privet.accounting.cost import Number
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema, text_of
 from privet.learners.base import Growth, measure_rows
-from privet.learners.boosting import COMMON, start_from_classes
+from privet.learners.boosting import COMMON, measure_classes, start_from_classes
 from privet.learners.default import PrivetClassifier, follow_recipe
 
 MOST_TEST_ROWS = 5000
@@ -29,6 +31,9 @@ LEAST_PROBABILITY = 1e-6
 
 class VariantClassifier(PrivetClassifier):
     """The default learner with a variant of its rule. Pure epsilon only."""
+
+    #: It has none of the default's further parameters.
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {}
 
     def __init__(
         self,
@@ -47,19 +52,20 @@ class VariantClassifier(PrivetClassifier):
             return super()._grow(curator, spending)
         n_rows, amount = measure_rows(curator, spending), spending.left
         assert amount is not None
-        start, when = None, self.variant.start
+        shares, start, when = None, None, self.variant.start
         share = share_for_start(when, curator.schema, n_rows, amount)
         if share:
-            start, charge = start_from_classes(
-                curator,
-                n_rows,
-                spending.take(share),
+            shares, noise, charge = measure_classes(curator, n_rows, spending.take(share))
+            spending.charges.append(charge)
+            start = start_from_classes(
+                curator.schema,
+                shares,
+                noise,
                 common=COMMON if when == "by rule" else -math.inf,
             )
-            spending.charges.append(charge)
         rare = start is not None and when == "by rule"
         recipe = recipe_of(self.variant, curator.schema, n_rows, amount, rare=rare)
-        trees = follow_recipe(curator, spending, recipe, start)
+        trees = follow_recipe(curator, spending, recipe, start, shares)
         return Growth(tuple(trees), "scores", recipe.settings, 0.0)
 
 

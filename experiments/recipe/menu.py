@@ -24,7 +24,7 @@ from privet.learners.default_recipe import (
 #: Scores start from class shares as the learner decides, never (and nothing is paid for it), or
 #: whatever the shares are.
 Start = Literal["by rule", "never", "always"]
-ROUNDS = (1, 2, 3, 5, 9, 15, 25, 40)
+ROUNDS = (1, 2, 3, 5, 9, 15, 25, 41)
 LEAVES = (Fraction(0), Fraction(20, 100), Fraction(45, 100))
 TERMS = (Fraction(0), Fraction(40, 100))
 #: What a start costs where the rule has none.

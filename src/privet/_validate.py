@@ -216,6 +216,36 @@ class Boolean(ParameterCheck):
         return plain if type(plain) is bool else _REFUSED
 
 
+class MappingOf(ParameterCheck):
+    """A mapping, whose entries are checked where the schema is known.
+
+    Args:
+        entries: what it holds, in words.
+        matrix: whether a matrix will do, too.
+    """
+
+    def __init__(
+        self,
+        entries: str,
+        *,
+        matrix: bool = False,
+        also: tuple[str, ...] = (),
+        none: bool = False,
+    ) -> None:
+        super().__init__(also=also, none=none)
+        self._entries, self._matrix = entries, matrix
+
+    def _describe(self) -> list[str]:
+        return [f"a mapping of {self._entries}"] + ["a matrix"] * self._matrix
+
+    def _read(self, value: Any) -> Any:
+        matrix = self._matrix and (isinstance(value, list | tuple) or hasattr(value, "__array__"))
+        return value if matrix or isinstance(value, Mapping) else _REFUSED
+
+    def _advise(self, value: Any) -> str:
+        return suggest(value, self._also)
+
+
 def check_parameters(
     owner: str, checks: Mapping[str, ParameterCheck], values: Mapping[str, object]
 ) -> None:

@@ -73,6 +73,10 @@ class AbsentWarning(UserWarning):
     """
 
 
+class PartyWarning(UserWarning):
+    """A party of a relay cannot be reached any more, and the others go on without it."""
+
+
 class NoiseWarning(UserWarning):
     """A model is mostly noise, and there is a better way to spend epsilon.
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import privet
+from privet import GreedyTreeClassifier, datasets
 from privet.accounting.ledger import SQLiteLedger
 from privet.report import write_model
 from tests.report.scored import scored_model
@@ -95,7 +96,7 @@ def test_settings_of_a_learner(fit: Run) -> None:
         (("--epsilon", "1", "--learner", "forests"), "did you mean 'forest'?"),
         (
             ("--epsilon", "1", "--set", "depth=3"),
-            "--set depth=3: the default learner has no setting 'depth'; it takes: delta\n",
+            "--set depth=3: the default learner has no setting 'depth'; it takes: class_weight, ",
         ),
         (
             ("--epsilon", "1", "--learner", "gibbs-tree", "--set", "depth=3"),
@@ -104,7 +105,7 @@ def test_settings_of_a_learner(fit: Run) -> None:
         ),
         (
             ("--epsilon", "1", "--set", "delta"),
-            "--set delta: write it as NAME=VALUE; the default learner takes: delta",
+            "--set delta: write it as NAME=VALUE; the default learner takes: class_weight, ",
         ),
         (
             ("--epsilon", "1", "--learner", "gibbs-tree", "--set", "max_depth=-1"),
@@ -124,11 +125,41 @@ def test_a_bad_fit_is_one_message_and_writes_nothing(fit: Run, arguments: tuple,
     assert not Path("m.json").exists()
 
 
+def test_predictions_go_by_the_costs_of_a_file(privet: Run, fit: Run, table: str) -> None:
+    fit("--epsilon", "5", "-l", "random-trees", "-o", "m.json")
+    Path("costs.json").write_text(json.dumps({"unacc": {"vgood": 0, "acc": 9, "good": 9}}))
+    usual = privet("predict", "m.json", table).out.splitlines()
+    careful = privet("predict", "m.json", table, "--costs", "costs.json").out.splitlines()
+    assert careful.count("vgood") > usual.count("vgood")
+    assert careful.count("acc") < usual.count("acc")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"unacc": 3}', "write it as JSON"),
+        ("[", "write it as JSON"),
+        ('{"unac": {"acc": 3}}', "did you mean 'unacc'"),
+        ('{"unacc": {"acc": -3}}', "must be a number from 0"),
+        (None, "cannot be read"),
+    ],
+)
+def test_other_costs_are_refused(privet: Run, text: str | None, said: str) -> None:
+    car = datasets.load("car")
+    write_model(GreedyTreeClassifier(1, car.schema).fit(car.table).model_, "m.json")
+    if text is not None:
+        Path("costs.json").write_text(text)
+    ran = privet("predict", "m.json", "none.csv", "--costs", "costs.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
 def test_predictions_need_the_model_only(privet: Run, fit: Run, table: str) -> None:
     fit("--epsilon", "5", "-l", "random-trees", "-o", "m.json")
     rows = pd.read_csv(table, dtype=str)
     rows.drop(columns="class").head(50).to_csv("new.csv", index=False)
     assert privet("predict", "m.json", "new.csv", "-o", "out.csv", "--probabilities").code == 0
+    assert Path("out.csv").stat().st_mode & 0o777 == 0o600  # about rows that may be private
     answers = pd.read_csv("out.csv")
     assert len(answers) == 50
     assert set(answers["class"]) <= {"unacc", "acc", "good", "vgood"}

@@ -31,6 +31,7 @@ from privet.queries import (
     CountBy,
     DrawTree,
     FindQuantile,
+    FindQuantiles,
     Gradients,
     Query,
     RowScore,
@@ -166,6 +167,10 @@ EXAMPLES: dict[str, dict[str, Make]] = {
         "high": lambda schema: FindQuantile(schema.names[1], 0.9, "exponential"),
         "lowest": lambda schema: FindQuantile(schema.names[1], 0),
     },
+    "quantiles": {
+        "eight parts": lambda schema: FindQuantiles(schema.names[1]),
+        "two parts": lambda schema: FindQuantiles(schema.names[1], 1),
+    },
     "confusion": {
         "one tree": lambda schema: Confusion(_model(schema, _tree(schema))),
         "two trees": lambda schema: Confusion(_model(schema, _tree(schema), _always(schema, 1))),
@@ -187,6 +192,7 @@ EXAMPLES: dict[str, dict[str, Make]] = {
     "gradients": {
         "no trees": lambda schema: Gradients([{}]),
         "released trees": lambda schema: Gradients(_some(schema), [_tree(schema), _tree(schema)]),
+        "clipped evenly": lambda schema: Gradients(_some(schema), [_tree(schema)], "even"),
     },
     "share": {"of three": lambda schema: ShareCounts(_two_partitions(schema), 3)},
 }

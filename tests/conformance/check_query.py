@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction as F
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,15 @@ from privet.local.randomizer import Randomizer
 from privet.queries import Answer, Load, Price, Query, check_query, queries
 from privet.queries.base import MAX_WORDS, question_in_words, read_answer
 from privet.queries.json_parts import Amount
-from privet.queries.release_kinds import AnyKind, Draws, Measures, Selects, SharesNoise
+from privet.queries.release_kinds import (
+    AnyKind,
+    Divides,
+    Draws,
+    Measures,
+    Selects,
+    SharesNoise,
+    score_cuts,
+)
 from privet.queries.shapes import Field, ShapeError
 from privet.service import requests
 from privet.tables.counting.scoring import UNIT
@@ -179,9 +188,10 @@ def charged_first(case: Case, folder: Path) -> None:
             # independently of what the kind says
             if "epsilon" in price:
                 assert entry.cost.epsilon == EPSILON * factor
+                levels = getattr(case.query(schema).kind, "levels", 1)
                 assert entry.cost.rho in (
                     (EPSILON * factor) ** 2 / 2,
-                    (EPSILON * factor) ** 2 / 8,
+                    (EPSILON * factor) ** 2 / 8 / levels,
                 )
             else:
                 assert (entry.cost.epsilon, entry.cost.rho) == (None, RHO * factor**2)
@@ -411,7 +421,7 @@ def _understood(read: Callable[[], Any]) -> Any:
 
 
 #: What a reply may leave out: it follows from the rest.
-IMPLIED = {"deviation", "low", "high"}
+IMPLIED = {"deviation", "low", "high", "edges"}
 
 
 def spoil(told: Told, query: Query[Any]) -> Iterator[tuple[str, Any]]:
@@ -433,6 +443,11 @@ def spoil(told: Told, query: Query[Any]) -> Iterator[tuple[str, Any]]:
         (offered,) = query.kind.offered
         for index in (offered, -1, True, 0.0, "0", None, [0], 1 << 70):
             yield f"index {index!r}", {**told, "index": index}
+    if "codes" in told:
+        assert isinstance(query.kind, Divides)
+        bins, most = query.kind.bins, 2**query.kind.levels
+        for codes in ([0], [bins], [2, 1], [1, 1], [True], ["1"], [1.0], None, 1, [*range(most)]):
+            yield f"codes {codes!r}", {**told, "codes": codes}
     for name, other in (("attribute", "colour"), ("q", "1/3"), ("q", 0.5)):
         if name in told:
             yield f"{name} {other!r}", {**told, name: other}
@@ -585,6 +600,8 @@ def check_move(kind: AnyKind, before: Sequence[np.ndarray], after: Sequence[np.n
         assert tuple(table.shape for table in before) == kind.shapes
         for change, bound in zip(changes, kind.bounds, strict=True):
             assert np.abs(change).sum() <= bound, "a table moves by more than its bound"
+        squares = sum(int((change.astype(object) ** 2).sum()) for change in changes)
+        assert squares <= kind.squared_sensitivity, "tables move by more than stated in L2"
     elif isinstance(kind, SharesNoise):
         moved = sum(int(np.abs(change).sum()) for change in changes)
         assert moved <= kind.sensitivity, "the tables move by more than the sensitivity"
@@ -593,6 +610,14 @@ def check_move(kind: AnyKind, before: Sequence[np.ndarray], after: Sequence[np.n
         # a row is in one cell: all cells together pay once
         apart = sum(int(change.max() - change.min()) for change in changes)
         assert apart <= kind.score_range, "scores move apart by more than the range"
+    elif isinstance(kind, Divides):
+        (counts,), (more,), (change,) = before, after, changes
+        assert len(counts) == kind.bins
+        assert np.abs(change).sum() <= 1, "a row is in two bins"
+        for low, high in combinations(range(kind.bins + 1), 2):
+            parts = (score_cuts(table[low:high].tolist()) for table in (counts, more))
+            moved = [new - old for old, new in zip(*parts, strict=True)] or [0]
+            assert max(moved) - min(moved) <= kind.score_range, "cuts part by more than stated"
     elif isinstance(kind, Draws):
         check_weights(changes, UNIT)
     else:
@@ -655,7 +680,7 @@ def noise_as_stated(case: Case) -> None:
         noisy = kind.release(zeros, Price(F(sum(kind.bounds), 5)), bits)
         assert fit(noisy.tables[0], laplace_law(5)) > ALPHA
         assert noisy.spread == 5
-        squares = sum(bound * bound for bound in kind.bounds)
+        squares = kind.squared or sum(bound * bound for bound in kind.bounds)
         noisy = kind.release(zeros, Price(F(squares, 50), "rho"), bits)
         assert fit(noisy.tables[0], gaussian_law(25)) > ALPHA
         assert noisy.spread == 25
@@ -669,8 +694,39 @@ def noise_as_stated(case: Case) -> None:
         law_of = flip_law if kind.mechanism == "permute-and-flip" else exponential_law
         chances = law_of(scores, float(EPSILON), kind.score_range)
         assert choice_fit(np.bincount(drawn, minlength=3), chances) > ALPHA
+    elif isinstance(kind, Divides):
+        counts = [3, 0, 2, 4, 1]
+        two = replace(kind, bins=len(counts), levels=2)
+        drawn = [tuple(two.release([counts], Price(F(2)), bits)) for _ in range(3000)]
+        law = law_of_cuts(counts, 2, 1.0, two.score_range)
+        assert set(drawn) <= set(law)
+        assert choice_fit([drawn.count(cuts) for cuts in law], list(law.values())) > ALPHA
     else:
         assert isinstance(kind, Draws)  # its law is proved over all trees in tests/exact
+
+
+def law_of_cuts(
+    counts: Sequence[int], levels: int, epsilon: float, score_range: int
+) -> dict[tuple[int, ...], float]:
+    """The probability of each set of cuts, by the definition: epsilon for each level."""
+    law = {(0, len(counts)): 1.0}
+    for _ in range(levels):
+        after: dict[tuple[int, ...], float] = {}
+        for edges, chance in law.items():
+            ways = [(edges, chance)]
+            for low, high in pairwise(edges):
+                cuts = range(low + 1, high)
+                scores = [-abs(sum(counts[low:c]) - sum(counts[c:high])) for c in cuts]
+                chances = exponential_law(scores, epsilon, score_range) if scores else []
+                ways = [
+                    (tuple(sorted((*cut, c))), before * one)
+                    for cut, before in ways
+                    for c, one in zip(cuts, chances, strict=True)
+                ] or ways
+            for cut, one in ways:
+                after[cut] = after.get(cut, 0.0) + one
+        law = after
+    return {edges[1:-1]: chance for edges, chance in law.items()}
 
 
 # -- what can be seen from outside -------------------------------------------------------------

@@ -57,11 +57,16 @@ DIGESTS = {
     "gradients": {
         "no trees": "a2d5c60b796910364918b4a5ce1fda78",
         "released trees": "b8a9cb0dbd8e63b8d1ff0a8193c6ac99",
+        "clipped evenly": "1efba1976e0403ca0748ac351470d478",
     },
     "quantile": {
         "median": "974b88ae8d51c22872bfa08167726239",
         "high": "a5e4d7b46d0c6915e59695c6356e077b",
         "lowest": "f34d8ab988693433dcdb37a54ba73a7b",
+    },
+    "quantiles": {
+        "eight parts": "68d6577abfc635314cc4fa5974b36f0f",
+        "two parts": "7a3af0b323c121c2a1ab220b09e8bc5d",
     },
     "share": {
         "of three": "0d5d0a8e9ae9dabcfbd5e7dd1cfedbd0",
@@ -136,7 +141,7 @@ def test_a_model_is_recognised_by_all_that_it_holds():
 
 
 #: How a tree is shown changes no answer: rows are scored by its cells and counts.
-LEFT_OUT = {Tree: {"kind"}}
+LEFT_OUT = {Tree: {"kind"}, Model: {"population"}}
 
 
 class Noted:

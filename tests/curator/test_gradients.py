@@ -19,7 +19,7 @@ from privet.domain.questions import Partition, Question
 from privet.domain.tree import Tree
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.tables.counting.scoring import UNIT, clip_of
+from privet.tables.counting.scoring import UNIT, clip_of, even_clip_of
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law
 from tests.curator.spied import Spy
 
@@ -95,6 +95,19 @@ def test_one_row_moves_the_sums_by_the_clip_at_most(n_classes):
     assert clip_of(n_classes) * 0.5 < max(moved) <= clip_of(n_classes)
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_one_row_moves_evenly_clipped_sums_by_the_clip_in_l2_at_most(n_classes):
+    schema, rows, tree, cells = table_of(n_classes, n=25)
+    answers = [
+        Curator(some, schema, Budget(1), public=True)
+        .gradients(cells, [tree], math.inf, clip="even")
+        .tables[0]
+        for some in (rows, *(rows.drop(index=row) for row in rows.index))
+    ]
+    moved = [np.sqrt(((answers[0] - fewer) ** 2).sum()) for fewer in answers[1:]]
+    assert even_clip_of(n_classes) * 0.9 < max(moved) <= even_clip_of(n_classes)
+
+
 def test_one_person_moves_the_sums_by_their_rows_at_most(tmp_path):
     """However many rows they bring, from memory and from a file."""
     schema, rows, tree, cells = table_of(3, n=60)
@@ -117,14 +130,14 @@ def test_one_person_moves_the_sums_by_their_rows_at_most(tmp_path):
 
 
 class TestNoise:
-    def residues(self, **cost):
+    def residues(self, clip="own", **cost):
         curator = Curator(ROWS, SCHEMA, Budget(rho=10**9), bits=seeded(3))
         exact = (
             Curator(ROWS, SCHEMA, Budget(1), public=True)
-            .gradients(CELLS, [TREE], math.inf)
+            .gradients(CELLS, [TREE], math.inf, clip=clip)
             .tables[0]
         )
-        answers = [curator.gradients(CELLS, [TREE], **cost) for _ in range(400)]
+        answers = [curator.gradients(CELLS, [TREE], clip=clip, **cost) for _ in range(400)]
         return answers[0], np.concatenate(
             [(answer.tables[0] - exact).reshape(-1) for answer in answers]
         )
@@ -148,6 +161,22 @@ class TestNoise:
         assert fit(noise, gaussian_law(variance)) > ALPHA
         for wrong in (0.7, 1.3):
             assert fit(noise, gaussian_law(variance * wrong**2)) < ALPHA
+
+    def test_evenly_clipped_sums_have_gaussian_noise_for_their_size_in_l2(self):
+        answer, noise = self.residues(clip="even", rho=10**6)
+        variance = even_clip_of(2) ** 2 / 2e6
+        assert answer.spread == F(even_clip_of(2) ** 2, 2 * 10**6)
+        assert answer.row_cost == Cost.concentrated(10**6)
+        assert fit(noise, gaussian_law(variance)) > ALPHA
+        for wrong in (0.7, 1.3):
+            assert fit(noise, gaussian_law(variance * wrong**2)) < ALPHA
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_evenly_clipped_sums_have_laplace_noise_for_the_largest_size_in_l1(self, n_classes):
+        schema, rows, tree, cells = table_of(n_classes)
+        numbers = 2 if n_classes == 2 else 2 * n_classes
+        answer = Curator(rows, schema, Budget(1)).gradients(cells, [tree], 1, clip="even")
+        assert answer.spread**2 >= numbers * even_clip_of(n_classes) ** 2
 
     def test_more_classes_have_a_clip_of_one(self):
         schema, rows, tree, cells = table_of(3)
@@ -225,6 +254,13 @@ class OtherPartition(Partition):
 
 
 class TestRefusals:
+    @pytest.mark.parametrize("clip", ["none", None, ["even"]])
+    def test_a_clip_that_there_is_not(self, clip):
+        curator = Curator(ROWS, SCHEMA, Budget(1))
+        with pytest.raises(ParameterError, match="clip must be 'own' or 'even'"):
+            curator.gradients(CELLS, [TREE], "1/2", clip=clip)
+        assert curator.ledger.entries() == []
+
     def test_cells_that_could_watch(self):
         curator = Curator(ROWS, SCHEMA, Budget(1))
         watching = Watching.__new__(Watching)

@@ -42,6 +42,7 @@ WORDS = {
         "derivatives of the log-likelihood of 2 released trees over colour = red; colour = green"
     ),
     ("quantile", "high"): "the 9/10-quantile of age, as one of 4 bins",
+    ("quantiles", "eight parts"): "cuts that halve the values of age 3 times over",
     ("sums", "by class"): (
         "sums of a row score (no: 3, maybe: -1, yes: -5) over colour = red; colour = green; "
         "colour = blue"

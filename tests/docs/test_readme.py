@@ -183,16 +183,21 @@ def test_wins_and_losses_are_those_of_the_page():
     held_out = [name for name in sets if name.endswith("(held out)")]
     assert f"all {len(sets)} data sets" in said
     assert f"On {len(held_out)} of them at five epsilons" in said
-    won, tied, lost = re.search(
-        r"\| accuracy, best peer \| held out \| (\d+)-(\d+)-(\d+)", page
-    ).groups()
-    assert f"won against the best peer {won} times and lost {lost} times" in said
-    assert int(won) + int(tied) + int(lost) == 5 * len(held_out)
-    blind = re.search(r"it won (\d+) cells of accuracy, tied \d+ and lost (\d+)", page).groups()
-    assert "({} and {} before that change)".format(*blind) in said
-    won, tied, lost = re.search(r"\| AUROC, DP-EBM \| held out \| (\d+)-(\d+)-(\d+)", page).groups()
-    total = int(won) + int(tied) + int(lost)
-    assert f"DP-EBM won {lost} times out of {total}" in said
+    for learner, peer, wins in (
+        ("privet", "best pure peer", "Privet won {} times and lost {} in accuracy"),
+        ("privet-delta", "best peer", "won {} times and lost {}"),
+    ):
+        (section,) = re.findall(
+            rf"^## {learner}\n(.*?)(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL
+        )
+        for measure in ("accuracy", "AUROC"):
+            won, tied, lost = re.search(
+                rf"\| {measure}, {peer} \| held out \| (\d+)-(\d+)-(\d+)", section
+            ).groups()
+            assert int(won) + int(tied) + int(lost) == 5 * len(held_out)
+            told = wins if measure == "accuracy" else "{} times and lost {} by AUROC"
+            often = "once" if lost == "1" else f"{lost} times"
+            assert told.format(won, often) in said, (learner, measure, won, tied, lost)
 
 
 # -- size ------------------------------------------------------------------------------------------

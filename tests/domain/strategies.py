@@ -40,11 +40,10 @@ def numerics(draw: st.DrawFn) -> Numeric:
     numbers = st.floats(-1e9, 1e9, allow_subnormal=False)
     if draw(st.booleans()):
         return Numeric(edges=sorted(draw(st.sets(numbers, min_size=2, max_size=6))), **rest)
-    spacing = draw(st.sampled_from(["linear", "log"]))
+    spacing = draw(st.sampled_from([None, "linear", "log"]))
     low = draw(st.just(0.0) | st.floats(1e-9, 1e9)) if spacing == "log" else draw(numbers)
-    return Numeric(
-        low, low + draw(st.floats(1, 1e9)), bins=draw(st.integers(1, 40)), spacing=spacing, **rest
-    )
+    bins = draw(st.integers(1, 40) | st.just("auto"))
+    return Numeric(low, low + draw(st.floats(1, 1e9)), bins=bins, spacing=spacing, **rest)
 
 
 attributes: st.SearchStrategy[Attribute] = categoricals() | numerics()

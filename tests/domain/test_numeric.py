@@ -150,3 +150,45 @@ def test_a_bin_holds_the_numbers_between_its_edges(attribute: Numeric, number: f
         assert code == attribute.unknown_code
     else:
         assert code == (0 if number < attribute.low else attribute.bins - 1)
+
+
+# -- fine grids ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (16, 96), (0, 1e5), (-3, 5), (-1e6, 1e6), (1e-3, 2e-3), (1990, 2024)]
+)
+def test_a_fine_grid_has_many_bins_and_not_too_many(low: float, high: float) -> None:
+    attribute = Numeric(low, high, bins="auto")
+    assert 256 <= attribute.bins <= 1024
+    assert attribute.auto
+    assert not Numeric(low, high).auto
+
+
+def test_a_fine_grid_is_fine_where_bounds_are_a_thousand_times_too_wide() -> None:
+    for low, high, wide in [(0, 90, 1000), (0, 1, 1000), (17, 90, 500)]:
+        grid = np.array(Numeric(-high * wide, high * wide, bins="auto").cuts)
+        assert ((grid > low) & (grid < high)).sum() >= 24
+
+
+def test_integers_are_edges_of_a_fine_grid_between_integers() -> None:
+    ages = Numeric(16, 96, bins="auto").cuts
+    assert set(range(16, 97)) <= set(ages)
+    # a sum of money: nothing between integers
+    assert all(edge.is_integer() for edge in Numeric(0, 100_000, bins="auto").cuts)
+
+
+def test_a_declared_spacing_is_that_of_the_grid() -> None:
+    widths = np.diff(Numeric(0, 10, bins="auto", spacing="linear").cuts)
+    assert np.allclose(widths, 10 / 1024)
+    ratios = np.array(Numeric(1, 10, bins="auto", spacing="log").cuts)
+    assert np.allclose(ratios[1:] / ratios[:-1], 10 ** (1 / 1024))
+
+
+def test_a_fine_grid_is_written_as_it_was_declared() -> None:
+    attribute = Numeric(0, 1, bins="auto", missing="?")
+    wanted = {"type": "numeric", "low": 0.0, "high": 1.0, "bins": "auto", "missing": "?"}
+    assert attribute.to_json() == wanted
+    assert Numeric(0, 1, bins="auto", spacing="log").to_json()["spacing"] == "log"
+    assert Numeric(0, 1, bins=attribute.bins) != attribute
+    assert attribute.missing_code == attribute.bins

@@ -184,7 +184,7 @@ SPACES = [
     "space", SPACES, ids=lambda space: f"{space.depth}-{len(space.inner)}-{len(space.last)}"
 )
 def test_the_size_bounds_what_is_held(space):
-    plan, schema = SpaceArrays(space), space.schema
+    plan, schema = SpaceArrays(space.merged), space.merged.schema
     marginals = Marginals(plan.sets, schema.sizes, schema.n_classes)
     gibbs = Gibbs(plan, marginals.flat, marginals.base, 1.0)
     held = [marginals.flat, *plan.arrays, *gibbs._best.values(), *gibbs._rest.values()]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -143,6 +144,57 @@ def test_quantiles_of_all_tiny_tables(q, mechanism, monkeypatch):
     )
     assert ask.worst(added(rows, 3), EPSILON) > exp_bounds(EPSILON / 3)[0]
     ask.worst(replaced(rows, 2), 2 * EPSILON)
+
+
+def cut_law(counts: list[int], levels: int, epsilon: F) -> dict[tuple[int, ...], tuple[F, F]]:
+    """Bounds of the probability of each set of cuts: those of each cut, multiplied.
+
+    Cuts are chosen as the curator does, each by a law that was found by running the mechanism.
+    """
+    law: dict[tuple[int, ...], tuple[F, F]] = {}
+
+    def follow(chosen: list[int], low: F, high: F) -> None:
+        """Take all ways from here on; ``chosen`` are the numbers of the cuts so far."""
+        asked: list[tuple] = []
+        script = iter(chosen)
+
+        def choose(bits, *given):
+            asked.append(given)
+            return next(script, 0)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(release_kinds, "select", choose)
+            kind = release_kinds.Divides(len(counts), levels)
+            cuts = kind.release([counts], release_kinds.Price(epsilon), None)
+        if len(asked) == len(chosen):
+            one, other = law.get(tuple(cuts), (F(0), F(0)))
+            law[tuple(cuts)] = one + low, other + high
+            return
+        scores, *more = asked[len(chosen)]
+        each = selected(tuple(max(scores) - score for score in scores), *more)
+        for index in range(len(scores)):
+            follow([*chosen, index], low * each.low[index], high * each.high(index))
+
+    follow([], F(1), F(1))
+    return law
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_cuts_of_all_tiny_tables(levels):
+    """Four bins; one row added to at most three others: e**epsilon for all levels together."""
+    tables = [t for t in product(range(4), repeat=4) if sum(t) <= 3]
+    laws = {table: cut_law(list(table), levels, EPSILON) for table in tables}
+    limit, worst = exp_bounds(EPSILON)[1], F(0)
+    for table in tables:
+        for bin_ in range(4):
+            more = tuple(count + (i == bin_) for i, count in enumerate(table))
+            if more in laws:
+                assert laws[table].keys() == laws[more].keys()
+                for cuts, (low, high) in laws[table].items():
+                    least, most = laws[more][cuts]
+                    worst = max(worst, low / most, least / high)
+    assert worst <= limit
+    assert worst > exp_bounds(EPSILON / 3)[0]  # what is paid for is used
 
 
 # -- the samplers themselves -----------------------------------------------------------------------

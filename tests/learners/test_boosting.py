@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction as F
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,10 @@ from privet.learners.boosting import (
     calibrate_tree,
     draw_boosted,
     estimate_shares,
+    lean_on_classes,
+    measure_classes,
     refine_leaves,
+    spread_votes,
     start_from_classes,
 )
 
@@ -83,6 +87,31 @@ def test_calibration_says_little_where_noise_is_large():
     assert np.abs(tree.counts - np.log(1 / 3)).max() < 3
 
 
+def test_calibration_of_many_classes_is_not_flat():
+    """Ten classes of 100 rows each, all of them told: noise of one row must not cost half of it."""
+    labels = [str(number) for number in range(10)]
+    schema = Schema({"a": Categorical(labels)}, "c", labels)
+    table = pd.DataFrame({"a": labels * 100, "c": labels * 100})
+    cells = Cells.everything(schema).refine({0: Split.multiway(schema, "a")})
+    says = Tree(cells, np.eye(10)[[0, *range(10)]], "drawn")
+    tree, _ = calibrate_tree(Curator(table, schema, Budget(1)), says, F(1, 10))
+    shares = np.exp(tree.counts[1:])[np.arange(10), np.arange(10)]
+    assert shares.mean() > 0.55  # about .4 where each class borrows a whole deviation
+
+
+def test_probabilities_of_one_tree_lean_on_the_classes_and_labels_stay():
+    shares = np.array([0.9, 0.09, 0.01])
+    drawn = Tree(labelled([0, 0, 1, 2]).cells, 0.7 * np.eye(3)[[0, 0, 1, 2]], "drawn")
+    tree = lean_on_classes(drawn, shares)
+    p = np.exp(tree.counts) / np.exp(tree.counts).sum(axis=1, keepdims=True)
+    assert tree.counts.argmax(axis=1).tolist() == [0, 0, 1, 2]
+    # e^.7 sqrt(.9) against sqrt(.09) and sqrt(.01)
+    np.testing.assert_allclose(p[0], np.array([1.910, 0.3, 0.1]) / 2.310, atol=0.001)
+    assert p[3, 0] > p[3, 1]  # the more common of the others is the more likely one
+    alike = lean_on_classes(drawn, np.full(3, 1 / 3))
+    np.testing.assert_allclose(alike.counts - alike.counts.min(), drawn.counts, atol=1e-12)
+
+
 def test_calibration_in_rho():
     curator = Curator(ROWS, SCHEMA, Budget(rho=1))
     tree, charge = calibrate_tree(curator, labelled([0, 0, 1, 2]), F(1, 2), "rho")
@@ -101,11 +130,24 @@ def test_each_round_pays_and_weighs_rows_by_the_rounds_before():
         True,
         True,
     ]
-    # of several classes: the first decides ties
-    assert trees[0].counts.max() > trees[1].counts.max() == 0.5
+    assert np.mean([tree.counts.max() for tree in trees]) == pytest.approx(0.5, rel=0.01)
     curator = Curator(ROWS, SCHEMA, Budget(1))
     draw_boosted(curator, TreeSpace(SCHEMA, 1), 1, F(1, 4), 0.5, before=trees)
     assert "weighed" in curator.ledger.entries()[0].what
+
+
+@pytest.mark.parametrize("rounds", [3, 5, 9])
+def test_who_votes_tells_apart_whom_as_many_trees_vote_for(rounds):
+    """No two sets of trees count the same, and more trees always count more than fewer."""
+    alike = [labelled([0, 0, 1, 2])] * rounds
+    counted = [tree.counts.max() / alike[0].counts.max() for tree in spread_votes(alike)]
+    assert np.mean(counted) == pytest.approx(1, rel=0.01)
+    sums = {}
+    for size in range(rounds + 1):
+        sums[size] = [sum(votes) for votes in combinations(counted, size)]
+    every = sorted(total for some in sums.values() for total in some)
+    assert np.diff(every).min() > 1e-9
+    assert all(max(sums[size]) < min(sums[size + 1]) for size in range(rounds))
 
 
 def test_a_later_round_looks_at_what_is_still_in_doubt():
@@ -130,7 +172,8 @@ def of_shares(*counts: int) -> pd.DataFrame:
 
 def test_scores_start_from_the_class_shares_where_one_is_rare_and_pay_for_them():
     curator = Curator(of_shares(1700, 200, 100), SCHEMA, Budget(50))
-    start, charge = start_from_classes(curator, 2000, 40)
+    shares, noise, charge = measure_classes(curator, 2000, 40)
+    start = start_from_classes(SCHEMA, shares, noise)
     np.testing.assert_allclose(np.exp(start.counts[0]), [0.85, 0.1, 0.05], atol=0.01)
     assert start.kind == "constant"
     assert (charge.cost.epsilon, curator.left) == (40, 10)
@@ -143,7 +186,8 @@ def test_scores_start_from_the_class_shares_where_one_is_rare_and_pay_for_them()
 )
 def test_scores_start_from_nothing_otherwise_and_that_is_paid_for_too(rows_of_class, epsilon):
     curator = Curator(of_shares(*rows_of_class), SCHEMA, Budget(50))
-    start, charge = start_from_classes(curator, 2000, epsilon)
+    shares, noise, charge = measure_classes(curator, 2000, epsilon)
+    start = start_from_classes(SCHEMA, shares, noise)
     assert start is None
     assert charge.cost.epsilon == F(str(epsilon)) == 50 - curator.left
 
@@ -195,3 +239,8 @@ def test_boosting_with_leaves_pays_for_both():
     assert curator.left == F(2, 10)
     assert [charge.cost.epsilon for charge in charges] == [F(3, 10), F(1, 10)] * 2
     assert [tree.kind for tree in trees] == ["scores", "scores"]
+
+
+def test_no_trees_have_no_votes_to_spread():
+    """Of one round in four cycles, three have no draw."""
+    assert spread_votes([]) == []

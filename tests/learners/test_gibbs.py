@@ -12,7 +12,7 @@ import pytest
 from privet.accounting.cost import Budget, epsilon_for
 from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
-from privet.errors import BudgetExceeded, ParameterError, PrivacyError
+from privet.errors import BudgetExceeded, PrivacyError
 from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier
 from privet.mechanisms.randomness import unlock_test_seeds
 from privet.model.file import read_model, write_model
@@ -142,12 +142,6 @@ class TestDelta:
             table_of(schema, 500)
         )
         assert learner.privacy_.promised.rho == 16 * learner.privacy_.charged.rho
-
-    def test_needs_a_budget_in_rho_and_costs_nothing_otherwise(self):
-        curator = Curator(table_of(self.SCHEMA, 50), self.SCHEMA, Budget(1))
-        with pytest.raises(ParameterError, match="budget in rho"):
-            PrivetClassifier(1, delta=1e-6).fit_from(curator)
-        assert curator.ledger.entries() == []
 
 
 def test_infinity_is_refused_by_a_private_curator():

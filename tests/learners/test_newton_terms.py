@@ -12,13 +12,17 @@ import pytest
 from privet.accounting.cost import NOTHING, Budget
 from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
+from privet.domain.cells import Cells, Split
+from privet.learners.resolution import resolve_evenly
 from privet.learners.terms import (
     FARTHEST_STEP,
+    KEPT,
     MAX_SMOOTHED,
     PRIOR,
     RANGE,
     SHARED,
-    add_terms,
+    Terms,
+    _Term,
     newton_step,
 )
 from privet.queries.answers import Numbers
@@ -162,14 +166,18 @@ ROWS = pd.DataFrame(
 def test_all_terms_together_cost_what_was_given(amount, unit):
     """However the number is written."""
     curator = Curator(ROWS, SCHEMA, Budget(**{unit: 1}))
-    terms, charges = add_terms(curator, [], amount, unit)
+    learnt = Terms(resolve_evenly(SCHEMA))
+    charges = learnt.visit(curator, [], amount, unit)
+    terms = learnt.trees
     assert curator.left == 0
     assert [charge.cost.amount(unit) for charge in charges] == [F(1, 3)] * 3
     assert [SCHEMA.names[term.cells.attribute[0]] for term in terms] == list(SCHEMA.names)
 
 
 def test_terms_are_centred_scores_in_the_right_direction():
-    terms, _ = add_terms(Curator(ROWS, SCHEMA, Budget(1), public=True), [], math.inf)
+    learnt = Terms(resolve_evenly(SCHEMA))
+    learnt.visit(Curator(ROWS, SCHEMA, Budget(1), public=True), [], math.inf)
+    terms = learnt.trees
     for term in terms:
         np.testing.assert_array_equal(term.counts[0], 0)
         np.testing.assert_allclose(term.counts.sum(axis=1), 0, atol=1e-12)
@@ -179,9 +187,45 @@ def test_terms_are_centred_scores_in_the_right_direction():
     np.testing.assert_allclose(terms[1].counts[2], 0)  # nobody has this value: nothing is known
 
 
+def test_visits_refine_what_there_is():
+    """One term per attribute, and scores that approach what nothing can be added to."""
+    curator = Curator(ROWS, SCHEMA, Budget(1), public=True)
+    terms = Terms(resolve_evenly(SCHEMA))
+    by_a = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
+    missed = []
+    for _ in range(6):
+        terms.visit(curator, [], math.inf)
+        assert len(terms.trees) == 3
+        left = curator.gradients(by_a, terms.trees, math.inf).tables[0][:, 0, 0]
+        missed.append(np.abs(left).max() / UNIT / len(ROWS))
+    assert missed[1] < 0.9 * missed[0]
+    assert missed[-1] < 0.5 * missed[0]
+
+
+def test_a_second_visit_adds_to_what_the_first_has_measured():
+    """The posterior mean of both, as far as the first still counts, and the prior as much."""
+    attribute, variance = Numeric(0, 1, bins=8), 0.5
+    schema = Schema({"a": attribute}, "c", ["n", "p"])
+    visits = [(FIRST, SECOND), (SECOND, [2 * h for h in SECOND])]
+    term = _Term(resolve_evenly(schema), "a")
+    for first, second in visits:
+        noisy = answer(first, second, noise="discrete-gaussian", spread=F(variance) * UNIT**2)
+        term.learn(noisy)
+    once = posterior(kernel(8), FIRST, SECOND, variance)
+    before = np.array(SECOND) ** 2 / (variance + np.array(SECOND))
+    mean = 1.5 * np.array(SECOND)  # of the second derivatives
+    now = mean**2 / (variance + mean)
+    known = KEPT * before * np.array(FIRST) / np.array(SECOND) + now * (once + SECOND / mean)
+    prior = np.linalg.inv(kernel(8) / KEPT)
+    expected = np.linalg.inv(prior + np.diag(KEPT * before + now)) @ known
+    np.testing.assert_allclose(2 * term.tree.counts[1:, 1], expected, rtol=1e-3, atol=1e-5)
+
+
 def test_a_later_term_refines_earlier_ones():
     """The same column again has less to add."""
     twice = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"])}, "c", ["n", "p"])
     rows = ROWS.assign(b=ROWS["a"])
-    (first, second), _ = add_terms(Curator(rows, twice, Budget(1), public=True), [], math.inf)
+    terms = Terms(resolve_evenly(twice))
+    terms.visit(Curator(rows, twice, Budget(1), public=True), [], math.inf)
+    first, second = terms.trees
     assert np.abs(second.counts).max() < 0.9 * np.abs(first.counts).max()

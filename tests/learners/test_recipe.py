@@ -23,7 +23,13 @@ from privet.learners import (
     PrivetClassifier,
     default_recipe,
 )
-from privet.learners.default_recipe import recipe_for
+from privet.learners.default_recipe import (
+    CYCLED_SHARE,
+    CYCLES,
+    measure_evidence,
+    recipe_for,
+)
+from privet.learners.effort import allow_steps, count_steps
 from privet.mechanisms.gibbs.slack import epsilon_per_unit
 from privet.tables.counting.scoring import UNIT
 
@@ -68,8 +74,9 @@ def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
         space.check_size()
         assert 1 <= space.depth <= 12
         assert 1 <= chosen.rounds <= 100
-        assert chosen.rounds % 2 == 1 or chosen.leaves  # no ties between two classes
-        assert 0 <= chosen.additive <= F(1, 2)
+        assert chosen.rounds % 2 == 1 or chosen.leaves or chosen.additive  # no ties
+        assert 0 <= chosen.additive <= (F(1, 2) if unit == "epsilon" else CYCLED_SHARE)
+        assert chosen.cycles == (1 if unit == "epsilon" or not chosen.additive else CYCLES)
         assert chosen.strength > 0
         spared = (chosen.additive, chosen.calibration, chosen.leaves)
         share = math.prod(1 - part for part in spared) / chosen.rounds
@@ -82,13 +89,26 @@ def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
         )
         assert 0 < epsilon_per_unit(space, each, UNIT) <= each / UNIT
         tables = math.comb(len(schema.names), space.depth)
-        effort = max(default_recipe.EFFORT, default_recipe.EFFORT_SMALL)
-        assert (
-            space.depth == 1
-            or tables <= default_recipe.TABLES
-            or space.size.work + n_rows * tables <= effort
+        evidence = measure_evidence(n_rows, amount, unit, chosen.rounds)
+        steps = max(allow_steps(schema, n_rows, evidence, 1.0, small=small) for small in (0, 1))
+        enough = chosen.rounds * count_steps(space, n_rows) <= steps
+        assert space.depth == 1 or tables <= default_recipe.TABLES or enough
+        assert space.depth <= 2 or enough
+
+
+def test_a_label_of_one_tree_has_about_half_of_the_probability():
+    """However many classes there are; where leaves or counts say more, they say it."""
+    for n_classes in (4, 10):
+        schema = Schema(
+            {name: Numeric(0, 1, bins=16) for name in "pqrstuvw"},
+            "c",
+            [str(label) for label in range(n_classes)],
         )
-        assert space.depth <= 2 or space.size.work + n_rows * tables <= effort
+        thin = recipe_for(schema, 100, F(1))
+        assert thin.only_labels
+        odds = math.exp(thin.strength)
+        assert odds / (odds + n_classes - 1) == pytest.approx(0.5)
+        assert not recipe_for(schema, 10_000, F(1)).only_labels
 
 
 def test_a_recipe_is_made_of_public_quantities():
@@ -105,6 +125,7 @@ def test_a_recipe_is_made_of_public_quantities():
         "draws_only",
         "rare",
         "line",
+        "effort",
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
+import numpy as np
 import pytest
 
 from privet.domain.cells import Split
@@ -64,6 +65,35 @@ def test_every_tree_has_its_probability(name, rows):
     table, unit = random_rows(space, rows, seed=rows), 0.3
     stated, sampler = exact_law(space, table, unit), SamplerLaw(gibbs_of(space, table, unit))
     found = {tree: sampler(tree) for tree in stated}
+    assert abs(sum(found.values()) - 1) < 1e-20
+    assert max(abs(found[tree] / chance - 1) for tree, chance in stated.items()) < 1e-12
+
+
+def few_thresholds() -> TreeSpace:
+    """Six bins and missing entries, of which splits tell three and these apart."""
+    schema = small_schema("6?", 4)
+    at_two, _, at_four, _ = threshold_splits(schema, "a")[1:]
+    return TreeSpace(schema, 2, [at_two, at_four], [at_four, Split("b", (0, 1, 1, 0))])
+
+
+def merge_tree(space: TreeSpace, tree: tuple) -> tuple:
+    if len(tree) == 1:
+        return tree
+    label, split, *parts = tree
+    return (label, space.atoms.merge_split(split), *(merge_tree(space, part) for part in parts))
+
+
+def test_merged_codes_leave_every_tree_its_probability():
+    """The law over trees of all codes, listed, against the sampler, which counts atoms."""
+    space = few_thresholds()
+    assert space.schema.sizes == (7, 4)
+    assert space.merged.schema.sizes == (4, 2)
+    table, unit = random_rows(space, 30, seed=1), 0.3
+    codes = space.atoms.merge_codes(np.array([row[0] for row in table]).T).T.tolist()
+    merged = [(tuple(one), *row[1:]) for one, row in zip(codes, table, strict=True)]
+    stated = exact_law(space, table, unit)
+    sampler = SamplerLaw(gibbs_of(space.merged, merged, unit))
+    found = {tree: sampler(merge_tree(space, tree)) for tree in stated}
     assert abs(sum(found.values()) - 1) < 1e-20
     assert max(abs(found[tree] / chance - 1) for tree, chance in stated.items()) < 1e-12
 

@@ -85,6 +85,28 @@ CHAINS: dict[str, list[Line]] = {
         ("quantile", *_TABLE, *_PAID, "--attribute", "age", "--json"),
         ("ledger", "show", "{home}/people.parquet.ledger.sqlite"),
     ],
+    "relay": [
+        *(
+            (
+                *("relay", "card", name, "--schema", "{home}/people.schema.json"),
+                *("--rows", "300", "--epsilon", "1", "--key", f"{name}.key"),
+                *("-o", f"{name}.card.json"),
+            )
+            for name in ("north", "south")
+        ),
+        (
+            *("relay", "start", "north.card.json", "south.card.json"),
+            *("--schema", "{home}/people.schema.json", "--people", "may-overlap"),
+            *("-o", "relay.json"),
+        ),
+        (
+            *("relay", "add", "{home}/people.parquet", "--schema", "{home}/people.schema.json"),
+            *("--relay", "relay.json", "--party", "north", "--key", "north.key"),
+            *("-o", "relay-2.json"),
+        ),
+        ("relay", "show", "relay-2.json"),
+        ("relay", "finish", "relay-2.json", "--early", "-o", "relayed.json"),
+    ],
     "federation": [
         (
             "federation",
@@ -226,6 +248,8 @@ NO_RELEASE: dict[str, str] = {
     "datasets list": "public data",
     "datasets get": "public data",
     "federation demo": "public data, which is generated",
+    "relay join": "reads no row",
+    "relay leave": "reads no row",
     "outsource": _NOT_PRIVATE,
     "curator serve": "its answers are looked at in test_answers.py",
     "ledger cap": _ACCOUNTS,

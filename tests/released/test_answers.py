@@ -16,6 +16,7 @@ import privet as pv
 from privet.accounting.cost import Budget
 from privet.cli.options import learner_named
 from privet.client.curator import RemoteCurator
+from privet.queries import FindQuantiles
 from tests.client.running import Running, running
 from tests.released.canaries import COUNTS, FOLDER, PERSON, SCHEMA, canaries, people
 from tests.released.chains import SETTINGS
@@ -76,6 +77,7 @@ def ask_everything(curator: RemoteCurator) -> None:
     curator.size(TINY)
     curator.sums(everyone, pv.RowScore(curator.schema, np.array([0, 3])), TINY)
     curator.quantile("age", "1/2", TINY)
+    curator.ask(FindQuantiles("age", 2), TINY)
     question = pv.Question.level(everyone, ["colour", "age"])
     curator.choose_partition(
         question, [np.zeros(one.shape, dtype=np.int64) for one in question.partitions], TINY

@@ -78,11 +78,11 @@ def test_a_file_that_was_formatted_anew(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "shown"),
-    [(3, "3"), (0, "0"), (None, "None"), ("1", "'1'"), (True, "True"), (1.0, "1.0")],
+    [(4, "4"), (0, "0"), (None, "None"), ("1", "'1'"), (True, "True"), (1.0, "1.0")],
 )
 def test_unknown_versions_are_named_whatever_else_they_hold(version, shown, tmp_path):
     document = {**DOCUMENT, "version": version, "new": []}
-    assert f"its version is {shown}, this Privet reads versions 1 and 2" in reason_of(
+    assert f"its version is {shown}, this Privet reads versions 1, 2 and 3" in reason_of(
         seal(document), tmp_path
     )
 

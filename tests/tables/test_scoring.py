@@ -15,7 +15,14 @@ from privet.domain.tree import Tree
 from privet.errors import ParameterError, QuestionError
 from privet.tables.counting import scoring as scoring_module
 from privet.tables.counting.passes import NO_WEIGHTS
-from privet.tables.counting.scoring import MAX_SCORE, UNIT, Scoring, clip_of, copy_cells
+from privet.tables.counting.scoring import (
+    MAX_SCORE,
+    UNIT,
+    Scoring,
+    clip_of,
+    copy_cells,
+    even_clip_of,
+)
 from tests.steps import count_steps, use_plain_loops
 
 
@@ -60,11 +67,12 @@ def chances(schema: Schema, trees: list[Tree], codes) -> np.ndarray:
     return odds / odds.sum(axis=1, keepdims=True)
 
 
-def derivatives(scoring: Scoring, codes, classes, times=NO_WEIGHTS) -> np.ndarray:
+def derivatives(scoring: Scoring, codes, classes, times=NO_WEIGHTS, clip="own") -> np.ndarray:
     """One line of numbers for each row."""
     n_classes = scoring._schema.n_classes
     table = np.zeros((len(classes), 2, 1 if n_classes == 2 else n_classes), dtype=np.int64)
-    scoring.add_derivatives(codes, classes, times, np.arange(len(classes), dtype=np.int32), table)
+    cell = np.arange(len(classes), dtype=np.int32)
+    scoring.add_derivatives(codes, classes, times, cell, table, clip)
     return table
 
 
@@ -96,6 +104,42 @@ def test_weights_and_derivatives_equal_a_reference(n_classes):
     assert (scale == 1).any()
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_evenly_clipped_derivatives_equal_a_reference(n_classes):
+    """All classes are scaled as the least likely one needs, at the same scores."""
+    schema = schema_of(n_classes, 3, 4, 2)
+    trees, (codes, classes) = random_trees(schema, 5), random_rows(schema, 500)
+    scoring, p = Scoring(schema, trees), chances(schema, trees, codes)
+    slope, bend = np.eye(n_classes)[:, None] - p, p * (1 - p)  # slopes of each class
+    if n_classes == 2:
+        slope, bend = slope[:, :, 1:], bend[:, 1:]
+    size = np.sqrt(((slope**2).sum(axis=2) + (bend**2).sum(axis=1)).max(axis=0))
+    scale = np.minimum(1, even_clip_of(n_classes) / UNIT / size)[:, None]
+    found = derivatives(scoring, codes, classes, clip="even")
+    np.testing.assert_allclose(
+        found[:, 0], UNIT * scale * slope[classes, np.arange(500)], atol=1.01
+    )
+    np.testing.assert_allclose(found[:, 1], UNIT * scale * bend, atol=1.01)
+    assert (scale < 0.99).any()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_only_the_even_clip_leaves_scores_that_are_right_where_they_are(n_classes):
+    """Rows of value 0 have each class as often as the scores say: the sum of first derivatives is
+    zero, and one that is clipped row by row is not.
+    """
+    schema = schema_of(n_classes, 1)
+    odds = np.arange(1, 2 * n_classes, 2) ** 2
+    scoring = Scoring(schema, [stump(schema, "a0", [np.log(odds)])])
+    classes = np.repeat(np.arange(n_classes), odds)
+    codes = np.zeros((1, len(classes)), dtype=np.uint8)
+    even, own = (
+        np.abs(derivatives(scoring, codes, classes, clip=clip)[:, 0].sum(axis=0)).max() / UNIT
+        for clip in ("even", "own")
+    )
+    assert even < 1e-3 < 0.1 < own
+
+
 def test_without_trees_every_row_weighs_one():
     schema = schema_of(3, 2)
     assert Scoring(schema, []).weights(*random_rows(schema, 10)).tolist() == [UNIT] * 10
@@ -119,7 +163,8 @@ def test_rows_stand_for_as_many_as_they_say():
     np.testing.assert_array_equal(often, once * times[:, None, None])
 
 
-def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch):
+@pytest.mark.parametrize("clip", ["own", "even"])
+def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch, clip):
     """They are added to a place of their own, in as many steps as others."""
     schema = schema_of(2, 2)
     codes, classes = random_rows(schema, 10)
@@ -132,7 +177,7 @@ def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch):
         steps.append(
             count_steps(
                 lambda scoring=scoring, cells=cells, table=table: scoring.add_derivatives(
-                    codes, classes, NO_WEIGHTS, cells, table
+                    codes, classes, NO_WEIGHTS, cells, table, clip
                 )
             )
         )
@@ -169,6 +214,18 @@ def test_a_row_is_bounded_whatever_the_scores(given_scores):
     found = derivatives(scoring, codes, classes)
     assert (np.abs(found).sum(axis=(1, 2)) <= clip_of(n_classes)).all()
     assert (found[:, 1] >= 0).all()
+    found = derivatives(scoring, codes, classes, clip="even")
+    assert ((found**2).sum(axis=(1, 2)) <= even_clip_of(n_classes) ** 2).all()
+    assert (found[:, 1] >= 0).all()
+
+
+@pytest.mark.parametrize(("scores", "label"), [([0, 0], 1), ([30, 0], 1), ([0, 30], 0)])
+def test_the_even_bound_is_reached_in_doubt_and_where_the_model_is_wrong(scores, label):
+    schema = schema_of(2, 1)
+    scoring = Scoring(schema, [stump(schema, "a0", [scores])])
+    codes = np.zeros((1, 1), dtype=np.uint8)
+    found = derivatives(scoring, codes, np.array([label]), clip="even")
+    assert even_clip_of(2) - 2 <= np.sqrt((found**2).sum()) <= even_clip_of(2) < 0.5591 * UNIT
 
 
 def test_the_bound_is_reached():

@@ -75,6 +75,30 @@ MUTANTS = (
         ("exact/test_selection.py::test_quantiles_of_all_tiny_tables[1/2-exponential]",),
     ),
     Mutant(
+        "cuts with half the range",
+        "Divides",
+        "score_range: int = 2",
+        "score_range: int = 1",
+        "edges of bins tell twice what was paid for",
+        ("exact/test_selection.py::test_cuts_of_all_tiny_tables[1]",),
+    ),
+    Mutant(
+        "every level of cuts has all of epsilon",
+        "Divides._choose",
+        "each = price.amount / self.levels",
+        "each = price.amount",
+        "edges of bins tell several times what was paid for",
+        ("exact/test_selection.py::test_cuts_of_all_tiny_tables[2]",),
+    ),
+    Mutant(
+        "parts are cut at the exact median",
+        "Divides._choose",
+        "if price.exactly:",
+        "if True:",
+        "one row decides where a bin ends",
+        ("exact/test_selection.py::test_cuts_of_all_tiny_tables[1]",),
+    ),
+    Mutant(
         "a quantile is the exact one",
         "Selects.release",
         "select(bits, scores, price.amount, self.score_range, self.mechanism)",
@@ -191,5 +215,24 @@ MUTANTS = (
         "a person is in two counts whose noise is for one",
         (f"{_QUERY}[count-by-a condition-states its sensitivity]",),
         module="queries.count_by",
+    ),
+    Mutant(
+        "the size of a body does not count",
+        "RequestHandlers.pay_for_size",
+        "size / self.limits.volume",
+        "0",
+        "one analyst keeps the others waiting with bodies that are refused",
+        (
+            "service/test_app.py::"
+            "test_large_bodies_count_as_several_requests_even_if_they_are_refused",
+        ),
+    ),
+    Mutant(
+        "an exchange goes on after its deadline",
+        "Deadline.pass_by",
+        "self._connections.cut()",
+        "",
+        "a hostile server holds a client for as long as it likes",
+        ("client/test_sockets.py::test_no_server_holds_a_client_beyond_its_deadline[head]",),
     ),
 )

@@ -51,6 +51,28 @@ MUTANTS = (
         ("curator/test_gradients.py::test_one_row_moves_the_sums_by_the_clip_at_most[4]",),
     ),
     Mutant(
+        "evenly clipped derivatives of a row are not cut",
+        "differentiate_evenly",
+        "scale = UNIT * min(1.0, clip / max(UNIT * sqrt(slopes + bends), 1.0))\nleft = clip * clip",
+        "scale = UNIT * 1.0\nleft = 4 * clip * clip",
+        "a row that the model is surest to be wrong about weighs more than the noise allows for",
+        (
+            "curator/test_gradients.py::"
+            "test_one_row_moves_evenly_clipped_sums_by_the_clip_in_l2_at_most[4]",
+        ),
+    ),
+    Mutant(
+        "an even clip looks at a row's class",
+        "differentiate_evenly",
+        "slopes = (1.0 - least) ** 2 if numbers == 1 else 1.0 - 2.0 * least + likely",
+        "slopes = 0.0 * least + 1.0 - 2.0 * p[classes[row]] + likely",
+        "scores that are right are moved, and models are too sure",
+        (
+            "tables/test_scoring.py::"
+            "test_only_the_even_clip_leaves_scores_that_are_right_where_they_are[3]",
+        ),
+    ),
+    Mutant(
         "a row may weigh more than one",
         "weigh",
         "out[row] = max(0, min(UNIT, int(weight)))",

@@ -47,6 +47,7 @@ from privet.queries import (
     CountBy,
     DrawTree,
     FindQuantile,
+    FindQuantiles,
     Gradients,
     Query,
     RowScore,
@@ -152,6 +153,7 @@ QUERIES: Mapping[str, Callable[[], Query[Any]]] = {
     ),
     "choose-partition, ahead of a tie": _make_partitions,
     "quantile, above all others": lambda: FindQuantile("n", "1/2"),
+    "quantiles, above all others": lambda: FindQuantiles("n", 3),
     "draw-tree, in empty states": lambda: DrawTree(
         TreeSpace(SCHEMA, 5, _thresholds(), _thresholds())
     ),

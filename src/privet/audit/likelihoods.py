@@ -25,9 +25,9 @@ from privet.audit.worlds import Pair, World
 from privet.curator import Curator
 from privet.errors import ParameterError
 from privet.queries import Answer, DrawTree, Query
-from privet.queries.answers import ChosenIndex, ChosenSplits, Drawn, Numbers
+from privet.queries.answers import ChosenIndex, ChosenSplits, Drawn, Numbers, Quantiles
 from privet.queries.choose import ChooseSplits
-from privet.queries.release_kinds import Selects
+from privet.queries.release_kinds import Divides, Selects, score_cuts
 from privet.tables.base import CountSource
 
 A = TypeVar("A", bound=Answer)
@@ -117,16 +117,22 @@ def log_ratio(answer: Answer, one: CountSource, other: CountSource) -> float:
         return _log_ratio_of_noise(answer, query.exact(one), query.exact(other))
     if isinstance(answer, Drawn):
         return _log_probability_of_tree(answer, other) - _log_probability_of_tree(answer, one)
-    chosen = _chosen_indices(answer)
-    kind = query.kind
-    assert isinstance(kind, Selects)
-    epsilon = answer.row_cost.epsilon
+    kind, epsilon = query.kind, answer.row_cost.epsilon
     assert epsilon is not None
+    if isinstance(answer, Quantiles) and isinstance(kind, Divides):
+        rate = float(epsilon) / kind.levels / kind.score_range
+        before, after = (
+            _probability_of_cuts(answer.codes, query.exact(world)[0], 0, kind.levels, rate)
+            for world in (one, other)
+        )
+        return math.log(after / before)
+    chosen = _chosen_indices(answer)
+    assert isinstance(kind, Selects)
     rate = float(epsilon) / kind.score_range
     total = 0.0
     for index, *scores in zip(chosen, query.exact(one), query.exact(other), strict=True):
-        before, after = (log_selection(each, rate, kind.mechanism)[index] for each in scores)
-        total += after - before
+        former, latter = (log_selection(each, rate, kind.mechanism)[index] for each in scores)
+        total += latter - former
     return total
 
 
@@ -154,6 +160,24 @@ def _chosen_indices(answer: Answer) -> list[int]:
     if isinstance(answer, ChosenIndex):
         return [answer.index]
     raise ParameterError(f"the law of a {type(answer).__name__} is not known to the audit")
+
+
+def _probability_of_cuts(
+    cuts: Sequence[int], counts: Sequence[int], first: int, levels: int, rate: float
+) -> float:
+    """Return the probability that a part, which begins at a code, is cut so, whatever the order."""
+    if not levels or len(counts) < 2:
+        return float(not cuts)
+    chances = np.exp(log_selection(score_cuts(counts), rate, "exponential"))
+    total = 0.0
+    for number, cut in enumerate(cuts):
+        below, above = counts[: cut - first], counts[cut - first :]
+        total += (
+            chances[cut - first - 1]
+            * _probability_of_cuts(cuts[:number], below, first, levels - 1, rate)
+            * _probability_of_cuts(cuts[number + 1 :], above, cut, levels - 1, rate)
+        )
+    return float(total)
 
 
 def log_selection(scores: Sequence[int], rate: float, mechanism: str) -> Floats:
@@ -186,9 +210,9 @@ def _log_probability_of_tree(answer: Drawn, source: CountSource) -> float:
     query = answer.asked
     assert isinstance(query, DrawTree)
     assert answer.row_cost.epsilon is not None
-    unit = epsilon_per_unit(query.space, answer.row_cost.epsilon, UNIT)
+    unit = epsilon_per_unit(query.space.merged, answer.row_cost.epsilon, UNIT)
     exact = query.exact(source)
-    gibbs = Gibbs(plan_of(query.space), exact.flat, exact.base, unit)
+    gibbs = Gibbs(plan_of(query.space.merged), exact.flat, exact.base, unit)
     choices = gibbs.choices(gibbs.root())
     weights = unit * choices.whole.astype(float) + choices.rest
     most = float(weights.max())

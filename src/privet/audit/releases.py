@@ -205,6 +205,14 @@ def release_quantile(q: str) -> Release:
     return release
 
 
+def release_quantiles(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """Halve the values of b twice."""
+    from privet.queries import FindQuantiles
+
+    curator = make_curator(world, epsilon, bits)
+    return _release_from_ledger(curator, curator.ask(FindQuantiles("b", 2), epsilon))
+
+
 def release_partition_choice(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Choose a partition that the row in question makes more likely, and its replacement less.
 
@@ -227,7 +235,7 @@ def release_partition_choice(world: World, epsilon: Fraction, bits: Bits) -> Rel
     return _release_from_ledger(curator, chosen)
 
 
-def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
+def release_synthetic_table(delta: Fraction = Fraction(0), view: View = see_all) -> Release:
     """Draw many synthetic rows for few people, so that sampling hides nothing that was measured."""
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -236,7 +244,7 @@ def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
         curator = (
             _make_curator_in_rho(world, rho_for(epsilon, delta), bits)
             if delta
-            else make_curator(world, epsilon, bits)
+            else make_curator(world, epsilon, bits, view)
         )
         table = synthesize(curator, epsilon, rows=1000, delta=delta)
         return _release_from_statement(table, table.privacy, curator.heard)
@@ -299,6 +307,19 @@ def release_merged_model(world: World, epsilon: Fraction, bits: Bits) -> Release
         "disjoint",
     )
     heard = [answer for curator in curators.values() for answer in curator.heard]
+    return _release_from_statement(model, model.privacy, heard)
+
+
+def release_relayed_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """Let two hospitals take turns on a model; the person is in one of them.
+
+    Everybody else conspires: what the other one does is known, and so is all that travels.
+    """
+    from privet.learners import PrivetClassifier
+
+    curators = [make_curator(world, epsilon, bits, view) for view in (see_uncounted, see_nobody)]
+    model = PrivetClassifier(epsilon, people="disjoint").fit_from(curators).model_
+    heard = [answer for curator in curators for answer in curator.heard]
     return _release_from_statement(model, model.privacy, heard)
 
 

@@ -232,9 +232,9 @@ def check_writable(path: Path) -> None:
     check_no_table(path)
 
 
-def write_out(path: Path, said: str | bytes, *, quiet: bool = False) -> None:
+def write_out(path: Path, said: str | bytes, *, quiet: bool = False, private: bool = False) -> None:
     """Write a file atomically, and say so."""
-    save_file(path, said)
+    save_file(path, said, private=private)
     if not quiet:
         note_written(path)
 
@@ -315,7 +315,12 @@ def work_bars(what: str, *, remaining: bool = False) -> Iterator[Callable[[float
 
 @contextmanager
 def resumable(
-    curator: AnyCurator, output: Path, doing: str, facts: Sequence[str], *, anew: bool
+    curator: AnyCurator,
+    output: Path,
+    doing: str,
+    facts: Sequence[str],
+    *,
+    anew: bool,
 ) -> Iterator[tuple[AnyCurator, Callable[[], None]]]:
     """Return whom to ask, and what to call before the output is written.
 

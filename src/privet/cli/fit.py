@@ -105,13 +105,25 @@ def predict(
         None,
         "--output",
         "-o",
-        help="Where to write the predictions (CSV); by default standard output.",
+        help=(
+            "Where to write the predictions (CSV, for you alone to read); by default standard "
+            "output."
+        ),
     ),
     probabilities: bool = typer.Option(
         False, "--probabilities", "-p", help="Write the probability of each class too."
     ),
+    costs: Path | None = typer.Option(
+        None,
+        "--costs",
+        help='What mistakes cost (JSON), {"true class": {"predicted class": 5}}; by default those '
+        "of the model, if any.",
+    ),
 ) -> None:
     """Classify the rows of a table. Needs the model file only; charges nothing.
+
+    Where mistakes have costs, it says the class with the smallest expected cost. Pairs that
+    --costs leaves out cost 1.
 
     Example: [bold]privet predict m.json new-people.csv -o predictions.csv[/bold]
     """
@@ -125,8 +137,10 @@ def predict(
 
     if output is not None:
         check_writable(output)
-        check_apart([output], table, None, model)
+        check_apart([output], table, costs, model)
     loaded = pv.load(model)
+    if costs is not None:
+        loaded = pv.ReleasedClassifier(loaded.model_.with_costs(_read_costs(costs)))
     if output is None:
         with saying_warnings():
             _write_answers(loaded, table, probabilities, sys.stdout)
@@ -134,13 +148,34 @@ def predict(
     try:
         with (
             saying_warnings(),
-            atomic_file(output) as partial,
+            atomic_file(output, private=True) as partial,  # about rows that may be private
             partial.open("w", encoding="utf-8", newline="") as file,
         ):
             rows = _write_answers(loaded, table, probabilities, file)
     except OSError as error:
         raise TableError(f"cannot write {output}: {error.strerror}") from None
     typer.echo(f"wrote {rows} predictions to {output}", err=True)
+
+
+def _read_costs(path: Path) -> dict[tuple[Any, Any], float]:
+    """Return the costs of mistakes in a file, by (true class, predicted class)."""
+    import json
+
+    from privet.errors import ParameterError
+
+    try:
+        nested = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            (true, predicted): cost
+            for true, of_true in nested.items()
+            for predicted, cost in of_true.items()
+        }
+    except OSError as error:
+        raise ParameterError(f"--costs {path}: cannot be read: {error.strerror}") from None
+    except (ValueError, AttributeError):
+        raise ParameterError(
+            f'--costs {path}: write it as JSON, {{"true class": {{"predicted class": 5}}}}'
+        ) from None
 
 
 def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> int:
@@ -170,10 +205,10 @@ def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> i
 def _predict_rows(loaded: Any, rows: Any, probabilities: bool) -> Any:
     import pandas as pd
 
-    shares = loaded.predict_proba(rows)
-    answer = pd.DataFrame({loaded.model_.schema.target: loaded.classes_[shares.argmax(axis=1)]})
+    shares, model = loaded.predict_proba(rows), loaded.model_
+    answer = pd.DataFrame({model.schema.target: loaded.classes_[model.decide(shares)]})
     if probabilities:
-        for label, column in zip(loaded.model_.schema.label.labels, shares.T, strict=True):
+        for label, column in zip(model.schema.label.labels, shares.T, strict=True):
             answer[f"probability of {label}"] = column.round(6)
     return answer
 

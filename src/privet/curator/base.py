@@ -52,6 +52,7 @@ from privet.queries.count import Asked
 
 if TYPE_CHECKING:
     from privet.curator.spending import Spending
+    from privet.tables.counting.scoring import Clip
 
 A = TypeVar("A", bound=Answer)
 SomeCells = Cells | Sequence[Cell | Mapping[str, Any]]
@@ -550,9 +551,10 @@ class AnyCurator(ABC):
         epsilon: Number | None = None,
         *,
         rho: Number | None = None,
+        clip: Clip = "own",
     ) -> Numbers:
         """Return noisy derivatives of the log-likelihood: :class:`~privet.queries.Gradients`."""
-        return self.ask(Gradients(cells, trees), epsilon, rho=rho)
+        return self.ask(Gradients(cells, trees, clip), epsilon, rho=rho)
 
 
 def require(preview: Preview, unit: Unit, account: str) -> None:

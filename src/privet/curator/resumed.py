@@ -35,7 +35,7 @@ from privet.model.file import read_sealed, seal, unseal, write_sealed
 from privet.model.structure import require
 from privet.queries import Answer, Preview, Query
 
-__all__ = ["ResumableCurator", "Unfinished"]
+__all__ = ["Remembered", "ResumableCurator", "Unfinished"]
 
 
 A = TypeVar("A", bound=Answer)
@@ -45,6 +45,9 @@ class ResumableCurator(AnyCurator):
     """Asks a curator, each query under the next key of the work.
 
     ``paid`` is told, after each answer, which share of what was required has been paid for.
+    ``changed`` is what to say where the work does not ask what it asked before. Work that goes on
+    where other work of the same key ended has ``asked`` so many queries already, and sets aside
+    under a ``reservation`` key of its own.
     """
 
     def __init__(
@@ -52,11 +55,21 @@ class ResumableCurator(AnyCurator):
         curator: AnyCurator,
         unfinished: Unfinished,
         paid: Callable[[float], None] = lambda _: None,
+        changed: str = "",
+        *,
+        asked: int = 0,
+        reservation: str = "",
     ) -> None:
         self._curator, self._unfinished, self._paid = curator, unfinished, paid
+        self._set_aside = reservation or unfinished.key
+        self._changed = changed or (
+            f"the fit in {unfinished.path} does not ask what it asked before it was interrupted "
+            "(was Privet or the schema changed since?); give it up with --anew (what it has cost "
+            "is spent)"
+        )
         self._schema, self._dataset = curator.schema, curator.dataset
         self._bits = KeptBits(curator.bits, unfinished)
-        self._asked, self._spent, self._required = 0, Fraction(0), Fraction(0)
+        self._asked, self._spent, self._required = asked, Fraction(0), Fraction(0)
         self._was_interrupted = unfinished.was_begun
 
     def ask(
@@ -89,11 +102,7 @@ class ResumableCurator(AnyCurator):
         try:
             yield
         except KeyReused:
-            raise ParameterError(
-                f"the fit in {self._unfinished.path} does not ask what it asked before it was "
-                "interrupted (was Privet or the schema changed since?); give it up with --anew "
-                "(what it has cost is spent)"
-            ) from None
+            raise ParameterError(self._changed) from None
         except ReservationClosed as closed:
             raise ReservationClosed(
                 f"{closed}. The answers that the fit has paid for are kept, but it cannot go on: "
@@ -190,15 +199,16 @@ class ResumableCurator(AnyCurator):
         if cost is None or self._reservation:
             yield self
             return
-        if self.charged and not self.reservation_state(self._unfinished.key):
+        own = self._set_aside == self._unfinished.key
+        if own and self.charged and not self.reservation_state(self._set_aside):
             self.require([cost])  # a fit that 0.1 began did not reserve
             yield self
             return
         self._unfinished.save()  # a reservation whose key is forgotten would be lost
         self._required = self.preview([cost]).cost.amount(self.unit) or Fraction(0)
         with self._same_work():
-            self._curator = self._curator.reserve(cost, what, self._unfinished.key)
-        self._reservation = self._unfinished.key
+            self._curator = self._curator.reserve(cost, what, self._set_aside)
+        self._reservation = self._set_aside
         yield self
         with suppress(ReservationClosed):  # it may have expired since the last query was answered
             self.close_reservation()
@@ -214,8 +224,8 @@ class ResumableCurator(AnyCurator):
 
     def give_up(self) -> None:
         """Free what is set aside. What was charged stays charged."""
-        if self.reservation_state(self._unfinished.key) == "open":
-            self._curator.cancel_reservation(self._unfinished.key)
+        if self.reservation_state(self._set_aside) == "open":
+            self._curator.cancel_reservation(self._set_aside)
 
     def cancel_reservation(self, key: str) -> None:
         self._curator.cancel_reservation(key)
@@ -322,6 +332,19 @@ class Unfinished:
     def finish(self) -> None:
         """Remove the file: the work is done."""
         self.path.unlink(missing_ok=True)
+
+
+class Remembered(Unfinished):
+    """Work whose key follows from what it is, so that no file has to keep it.
+
+    It draws nothing by itself that is released.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(Path(key), key, "")
+
+    def save(self) -> None:
+        """Keep nothing: the ledger has the answers."""
 
 
 class KeptBits:

@@ -18,7 +18,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from privet.accounting.conversion import rho_for
-from privet.accounting.cost import Cost, Number, Unit, copy_amount, is_infinite, parse_exact
+from privet.accounting.cost import (
+    Cost,
+    Number,
+    Unit,
+    compose_sequentially,
+    copy_amount,
+    is_infinite,
+    parse_exact,
+)
 from privet.accounting.statement import Charge, PrivacyStatement
 from privet.curator.base import AnyCurator
 from privet.domain import Schema
@@ -121,8 +129,8 @@ class Spending:
         """
         if self.left is None:
             return math.inf
-        amount, self.left = self.left / parts, Fraction(0)
-        return amount if self.unit == "epsilon" else root_below(8 * amount)
+        amount, self.left = self.left, Fraction(0)
+        return spread_draws(amount, self.unit, parts)
 
     def price(self, amount: Number) -> dict[Unit, Number]:
         """Return an amount as the price of a query."""
@@ -131,6 +139,16 @@ class Spending:
     def record_charge(self, what: str, cost: Cost) -> None:
         """Note a charge for the privacy statement."""
         self.charges.append(Charge(what, cost))
+
+    def give_back(self) -> None:
+        """Promise only what was charged.
+
+        For work whose charges follow from what was released, and from nothing else: then whoever
+        reads the statement learns nothing from how much was left.
+        """
+        if self.cost is not None:
+            self.cost = compose_sequentially(charge.cost for charge in self.charges)
+            self.left = Fraction(0)
 
     def statement(
         self,
@@ -237,6 +255,18 @@ def state_secure_sum(
 def release_id(bits: Bits) -> str:
     """Return an id that no other release has."""
     return bits.words(2).tobytes().hex()
+
+
+def spread_draws(amount: Number, unit: Unit, parts: int) -> Number:
+    """Return the epsilon of each of so many draws or selections of bounded range that share an
+    amount.
+
+    With rho, epsilon**2/8 of it is each one's.
+    """
+    if is_infinite(amount):
+        return math.inf
+    each = parse_exact(unit, amount) / parts
+    return each if unit == "epsilon" else root_below(8 * each)
 
 
 def root_below(square: Fraction) -> Fraction:

@@ -10,14 +10,16 @@ possible there: an attribute is drawn uniformly, then one of its splits uniforml
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from privet._validate import check_integer, check_real
 from privet.domain.cells import Split, check_split
+from privet.domain.coarsening import Coarsening, find_atoms
 from privet.domain.schema import Schema
 from privet.errors import QuestionError
 
@@ -140,6 +142,24 @@ class TreeSpace:
             by_attribute[split.attribute].append(split)
         return list(by_attribute.values())
 
+    @property
+    def atoms(self) -> Coarsening:
+        """The codes that no split of the space tells apart, merged.
+
+        A tree's probability does not depend on which of them a row has.
+        """
+        return self._merging[0]
+
+    @property
+    def merged(self) -> TreeSpace:
+        """The same trees over :attr:`atoms`: what is laid out, counted and drawn from."""
+        return self._merging[1] or self
+
+    @cached_property
+    def _merging(self) -> tuple[Coarsening, TreeSpace | None]:
+        # Worked out for each space anew: whoever holds one could change what others share.
+        return _merge_atoms(self)
+
     @cached_property
     def subsets(self) -> list[dict[BitMask, int]]:
         """For each attribute the sets of values that tests above the last level can leave possible.
@@ -184,6 +204,8 @@ class TreeSpace:
     @cached_property
     def size(self) -> SpaceSize:
         """What a draw needs at most. Depends on public sizes only."""
+        if self.merged is not self:
+            return self.merged.size
         n_classes, sizes = self.schema.n_classes, self.schema.sizes
         proper = [len(reached) - 1 for reached in self.subsets]
         inner, last = self.splits_of(self.inner), self.splits_of(self.last if self.depth else ())
@@ -267,6 +289,33 @@ class TreeSpace:
         )
 
 
+@dataclass(frozen=True)
+class SpaceContent:
+    """A space, recognised by what it says: the key of what is worked out for it."""
+
+    facts: tuple[Any, ...]
+    space: TreeSpace = field(compare=False)
+
+    @classmethod
+    def of(cls, space: TreeSpace) -> SpaceContent:
+        """Return the content of a space."""
+        schema = json.dumps(space.schema.to_json(), sort_keys=True)
+        _, _, *facts = space.identity()
+        return cls((schema, *facts), space)
+
+
+def _merge_atoms(space: TreeSpace) -> tuple[Coarsening, TreeSpace | None]:
+    """Return the atoms of a space, and the space over them; None where every code is one."""
+    both = zip(space.splits_of(space.inner), space.splits_of(space.last), strict=True)
+    atoms = find_atoms(space.schema, [inner + last for inner, last in both])
+    if not atoms.merged:
+        return atoms, None
+    inner, last = (
+        [atoms.merge_split(split) for split in splits or ()] for splits in (space.inner, space.last)
+    )
+    return atoms, TreeSpace(atoms.coarse, space.depth, inner, last, space.split, space.keep)
+
+
 def find_widest_split(n_classes: int, keep: float = 0.5) -> int:
     """Return the most children that a split may have.
 
@@ -334,6 +383,18 @@ def coarse_splits(schema: Schema) -> list[Split]:
             else multiway_splits(schema, name)
         )
     return _drop_duplicate_splits(splits)
+
+
+def coarsest_splits(schema: Schema) -> list[Split]:
+    """Return one split per attribute: :func:`coarse_splits`, with ordered ones in four groups."""
+    by_attribute: dict[str, list[Split]] = {}
+    for split in coarse_splits(schema):
+        by_attribute.setdefault(split.attribute, []).append(split)
+    return [
+        split
+        for name, splits in by_attribute.items()
+        for split in (splits[:1] if grouped_splits(schema, name) else splits)
+    ]
 
 
 def multiway_splits(schema: Schema, name: str) -> list[Split]:

@@ -24,6 +24,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.questions import Question
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier
+from privet.learners.resolution import refuse_grids
 from privet.queries import Count, Numbers
 
 #: Up to so many attributes are taken as they are. Chosen on public data sets.
@@ -78,6 +79,7 @@ class AdditiveClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         schema = curator.schema
+        refuse_grids(schema, type(self).__name__)
         damping = choose_damping(self.damping, len(schema.names))
         question = Question.level(Cells.everything(schema), schema.names)
         answer = curator.ask(Count(question), **{spending.unit: spending.take(Fraction(1))})

@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privet._types import Floats
 from privet._validate import ParameterCheck, check_parameters
-from privet.accounting.cost import Budget, Cost, Number
+from privet.accounting.cost import Budget, Cost, Number, is_infinite, parse_exact
 from privet.accounting.statement import PrivacyStatement
 from privet.curator import AnyCurator, Curator
 from privet.curator.spending import Spending, cost_of
@@ -27,16 +28,21 @@ from privet.errors import AbsentWarning, ParameterError, PrivacyWarning, SchemaE
 from privet.learners.evaluation import Evaluation, evaluate
 from privet.mechanisms.randomness import SeededBits, SystemBits
 from privet.model import Combine, Model
+from privet.model.costs import Costs
 from privet.model.leaf_vectors import Evidence
+from privet.model.population import Population
 from privet.tables.memory import MemoryTable
 
+#: Why a delta that was given is not used.
+COUNTS_EPSILON = "the budget of the curator counts epsilon"
+PURE_IS_BETTER = "with so little evidence, pure epsilon is expected to be more accurate"
 #: The share of epsilon that pays for the number of rows where it is not declared.
 SIZE_SHARE = Fraction(1, 20)
 
 
 class Growth(NamedTuple):
     """What a learner has grown: trees, how they combine, public settings, the deviation of each
-    leaf count's noise, leaf vectors.
+    leaf count's noise, leaf vectors, what mistakes cost, and who the people are.
     """
 
     trees: tuple[Tree, ...]
@@ -44,6 +50,8 @@ class Growth(NamedTuple):
     settings: dict[str, Any]
     noise: float
     evidence: Evidence | None = None
+    costs: Floats | None = None
+    population: Population | None = None
 
 
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -116,7 +124,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         self._refuse_weights(sample_weight)
         schema, X, y = self._check_table(X, y)  # noqa: N806
-        self._fit_from(self._own_curator(schema, X, y))
+        self._fit_from(self._own_curator(schema, X, y), PURE_IS_BETTER)
         return self
 
     def _own_curator(self, schema: Schema, X: Any, y: Any, batch: int = 0) -> Curator:  # noqa: N803
@@ -131,7 +139,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.random_state if batch == 0 else int(self.random_state) + (batch << 64)
             )
         )
-        cost = cost_of(self.epsilon, self.delta)
+        delta = 0 if self._prefers_pure(schema) else self.delta
+        cost = cost_of(self.epsilon, delta)
         promised = Cost.pure(1) if cost is None else cost.promised(schema)
         budget = Budget(rho=promised.rho) if promised.epsilon is None else Budget(promised.epsilon)
         return Curator(MemoryTable(X, y), schema, budget, public=cost is None, bits=bits)
@@ -171,7 +180,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         self._refuse_seed()
-        self._fit_from(curator)
+        self._fit_from(check_curator(curator))
         return self
 
     def list_settings(self) -> list[str]:
@@ -180,7 +189,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return [
             f"{name}={value}"
             for name, value in sorted(settings.items())
-            if name not in self._later or value != defaults[name]
+            # by what they say: a matrix of costs has no one answer to "=="
+            if name not in self._later or repr(value) != repr(defaults[name])
         ]
 
     def _refuse_seed(self) -> None:
@@ -197,17 +207,31 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "person's rows with rows_per_person"
             )
 
-    def _fit_from(self, curator: AnyCurator) -> None:
+    def _prefers_pure(self, schema: Schema) -> bool:  # noqa: ARG002
+        """Return whether pure epsilon is expected to be better than epsilon and delta.
+
+        From public quantities alone: nothing has been paid for yet.
+        """
+        return False
+
+    def _fit_from(self, curator: AnyCurator, why_pure: str = COUNTS_EPSILON) -> None:
         """Train through a curator.
 
         Records that people randomised have paid: the learner's own ``epsilon`` and ``delta`` are
-        not looked at then.
+        not looked at then. Where the budget counts epsilon, delta is not used: pure epsilon keeps
+        every (epsilon, delta).
         """
+        self._check_against(curator.schema)
         what = f"fit of {self._name}"
-        with Spending.reserve(curator, self.epsilon, what, delta=self.delta) as spending:
+        delta = parse_exact("delta", self.delta, zero=True)
+        unused = delta > 0 and curator.unit == "epsilon" and not is_infinite(self.epsilon)
+        with Spending.reserve(
+            curator, self.epsilon, what, delta=0 if unused else delta
+        ) as spending:
             growth = self._grow(spending.curator, spending)
             why = growth.settings.get("why")
             notes = [f"Chosen from public quantities: {why}."] if why else []
+            notes += [f"The delta of {float(delta):g} was not used: {why_pure}."] if unused else []
             statement = spending.statement(notes)
         self._adopt(self._model(curator, growth, statement))
 
@@ -227,6 +251,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             settings,
             growth.noise,
             growth.evidence,
+            growth.costs,
+            growth.population,
         )
 
     @abstractmethod
@@ -269,13 +295,19 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return self.model_.probabilities(self._codes(X))
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the most likely class of each row, as the schema lists it.
+    def predict(self, X: Any, costs: Costs | None = None) -> npt.NDArray[Any]:  # noqa: N803
+        """Return a class for each row, as the schema lists it: the most likely one.
+
+        Where mistakes have costs, it is the class with the smallest expected cost.
 
         Parameters
         ----------
         X
             Rows with the attributes of the schema; other columns are not looked at.
+        costs
+            What mistakes cost, as ``{(true class, predicted class): cost}`` or as a matrix with
+            true classes in rows. Pairs that are left out cost 1, and right answers nothing. By
+            default those that the model was trained with, if any.
 
         Examples
         --------
@@ -285,8 +317,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> set(model.predict(car.X)) <= set(car.schema.classes)
         True
         """
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_[shares.argmax(axis=1)])
+        check_is_fitted(self, "model_")
+        model = self.model_ if costs is None else self.model_.with_costs(costs)
+        return np.asarray(self.classes_[model.decide(self.predict_proba(X))])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
         """Return the exact accuracy on these rows: fine for public rows, a leak for private ones.
@@ -347,8 +380,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """The drop in Gini impurity that each attribute brings, summed over released counts; adds
-        up to 1.
+        """How much each attribute explains; adds up to 1 (see :meth:`privet.Model.importances`).
+
+        The drop in Gini impurity, from released counts. Models of scores have none: there it is
+        the variance of the scores over the noisy population of the model, or over the public
+        domain where the model has no population.
         """
         check_is_fitted(self, "model_")
         return self.model_.importances()
@@ -374,6 +410,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         """Raise unless every declared parameter is what it may be."""
         check_parameters(type(self).__name__, self._parameters, self.get_params(deep=False))
+
+    def _check_against(self, schema: Schema) -> None:
+        """Raise unless the parameters fit the schema; runs before anything is charged."""
 
     def _check_table(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:  # noqa: N803
         """Return the schema, and the table that goes with it."""
@@ -417,6 +456,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.non_deterministic = True
         return tags
+
+
+def check_curator(curator: object) -> AnyCurator:
+    """Return a curator; raise for anything else."""
+    if isinstance(curator, AnyCurator):
+        return curator
+    several = isinstance(curator, list | tuple)
+    raise ParameterError(
+        f"fit_from needs a curator, got {type(curator).__name__}; "
+        + ("PrivetClassifier takes several" if several else "for rows in memory, use fit")
+    )
 
 
 def measure_rows(curator: AnyCurator, spending: Spending) -> float:

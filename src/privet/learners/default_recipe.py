@@ -8,24 +8,34 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from privet.accounting.cost import Unit
+from privet.accounting.conversion import rho_for
+from privet.accounting.cost import Number, Unit, is_infinite, parse_exact
 from privet.domain import Schema
 from privet.domain.cells import Split
 from privet.domain.space import (
     MAX_SPACE_DEPTH,
     TreeSpace,
     all_splits,
+    binary_and_coarse_splits,
     coarse_splits,
+    coarsest_splits,
     find_widest_split,
 )
-from privet.errors import FewRowsWarning
+from privet.errors import FewRowsWarning, QuestionError
+from privet.learners.effort import allow_steps, count_steps, share_of_sharp_draws
+from privet.learners.resolution import resolve_evenly
+from privet.learners.screening import CHOSEN, SCREENING_SHARE, is_wide
+from privet.mechanisms.gibbs.slack import slack
+from privet.queries.release_kinds import LEAST_EPSILON
 
 ListSplits = Callable[[Schema], list[Split]]
+#: A depth, the splits above the last level and those of the last level.
+Candidate = tuple[int, ListSplits, ListSplits]
 
 
 class Line(NamedTuple):
@@ -54,17 +64,16 @@ RULE = (
     _line(11_000, 9, 2, 0.5, 0),
     _line(20_000, 9, 2, 0.5, 30),
     _line(100_000, 15, 3, 0.4, 20),
-    _line(math.inf, 25, 3, 0.3, 40),
+    _line(1_000_000, 25, 3, 0.3, 40),
+    _line(math.inf, 41, 3, 0.2, 40),
 )
 #: For more than two classes, whose shares a label alone tells badly, leaves are worth more.
 RULE_FOR_MANY = (
     _line(160, 1, 2, 0.7, 0),
     _line(600, 3, 2, 0.7, 0),
-    _line(1500, 5, 2, 0.6, 0),
     _line(3500, 5, 2, 0.6, 30),
-    _line(11_000, 9, 2, 0.5, 30),
     _line(20_000, 9, 2, 0.5, 30),
-    _line(100_000, 9, 3, 0.5, 30),
+    _line(100_000, 15, 3, 0.4, 30),
     _line(math.inf, 15, 3, 0.4, 30),
 )
 #: Where one of two classes is rare, and scores start from its share: fewer trees, whose leaves say
@@ -78,26 +87,48 @@ RULE_FOR_RARE = (
     _line(100_000, 9, 3, 0.5, 30),
     _line(math.inf, 15, 3, 0.4, 30),
 )
+#: With rho, where terms are visited in cycles between the draws: more trees, which count less each.
+#: Chosen on public tables, see docs/decisions/032-delta-never-hurts.md.
+RULE_IN_CYCLES = (
+    _line(600, 5, 2, 0.4, 0),
+    _line(3500, 9, 2, 0.4, 0),
+    _line(30_000, 15, 2, 0.4, 0),
+    _line(math.inf, 25, 3, 0.25, 0),
+)
 #: Evidence that tells whether one of two classes is rare, the least and the largest share for it,
 #: and the evidence below which there is no telling.
 CLASS_EVIDENCE, LEAST_SHARE, LARGEST_SHARE, TOO_THIN = 30, 0.01, 0.1, 80
 #: How much a tree's label counts where leaves are not refined, by the number of rounds.
-STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 9: 0.5, 15: 0.4, 25: 0.3}
+STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 9: 0.5, 15: 0.4, 25: 0.3, 41: 0.2}
 #: Rows times attributes above which splits of one value against the rest are left out.
 LARGE = 60_000
-#: Elementary steps that all draws may take, about a second; in a small domain depth is worth more
-#: of them.
-EFFORT, EFFORT_SMALL = 3.5e8, 1.5e9
+#: Nats that a row can tell about two classes, whatever epsilon is: few rows bear few trees.
+ROW_EVIDENCE = 20
+#: Evidence of a draw from which on coarser splits are better than less depth.
+COARSE_EVIDENCE = 3000
 #: Tables that each row may be in with two tests at most, whatever the effort; 1000 attributes would
 #: have half a million.
 TABLES = 5000
+#: Children of a split of an ordered attribute, where more would be too many for a draw.
+WIDEST_ORDERED = 33
 #: The precision that a value of an additive term should have for the term to be worth its epsilon.
 PRECISION = 20
+#: With rho, terms are visited this often with this share of it: several small steps with fresh
+#: derivatives cost no more than a single one.
+CYCLES, CYCLED_SHARE = 4, Fraction(3, 5)
+#: Evidence per attribute and class, n sqrt(8 rho/k) 2/T, from which on there are such cycles, and
+#: from which on they are better than what pure epsilon has.
+CYCLED_EVIDENCE, BETTER_IN_CYCLES = 20, 70
 #: The second derivative of a row's log-likelihood is about this.
 CURVATURE = 0.1
+#: More bins of an ordered attribute are known as well as these, from their neighbours.
+SMOOTHED = 16
 #: The share of epsilon that gives a single tree probabilities, where that is enough for a few nats
 #: per class.
 CALIBRATION = Fraction(1, 20)
+#: The share of the amount that tells who the people are, and the standard deviation of a value's
+#: share up to which that is worth it.
+POPULATION, BLURRED = Fraction(1, 50), 0.05
 
 
 @dataclass(frozen=True)
@@ -115,6 +146,15 @@ class Recipe:
     calibration: Fraction
     leaves: Fraction
     why: str
+    #: How often all terms are visited; trees are drawn in as many groups, one before each visit.
+    cycles: int = 1
+    #: What pays for the choice of attributes that get terms, in a wide table.
+    screening: Fraction = Fraction(0)
+
+    @property
+    def only_labels(self) -> bool:
+        """Whether a single tree says classes, and nothing else tells their probabilities."""
+        return self.rounds == 1 and not (self.additive or self.calibration or self.leaves)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -125,6 +165,8 @@ class Recipe:
             "strength": self.strength,
             "leaf_share": float(self.leaves),
             "additive_share": float(self.additive),
+            "cycles": self.cycles,
+            "screening_share": float(self.screening),
             "calibration_share": float(self.calibration),
             "why": self.why,
         }
@@ -141,12 +183,14 @@ def recipe_for(
     draws_only: bool = False,
     rare: bool = False,
     line: Line | None = None,
+    effort: float = 1.0,
 ) -> Recipe:
     """Return the recipe for a table of about ``n_rows`` rows.
 
     ``rounds`` and ``depth`` are taken as they are where given; ``draws_only`` leaves everything to
     drawn trees. ``rare`` says that one of two classes is, as far as was paid for. ``line`` is
-    followed instead of the rule's own, which is how others are compared with it.
+    followed instead of the rule's own, which is how others are compared with it. ``effort`` is how
+    many times the default's work the draws may take.
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
@@ -164,22 +208,30 @@ def recipe_for(
         if draws_only or (small and points > n_rows / 10)
         else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
     )
-    line = line or choose_line(schema, n_rows, amount, unit, 1 - terms, rare=rare)
+    cycles = CYCLES if unit == "rho" and terms else 1
+    screening = SCREENING_SHARE if terms and is_wide(schema) else Fraction(0)
+    spared = (1 - terms) * (1 - screening)
+    line = line or choose_line(
+        schema, n_rows, amount, unit, spared, rare=rare, in_cycles=cycles > 1
+    )
     leaves = Fraction(0) if small or draws_only else line.leaves
     number = rounds or (
         (1 if points <= 2 * n_rows or evidence_of(1) < 1500 else 3) if small else line.rounds
     )
-    evidence = evidence_of(number, (1 - terms) * (1 - leaves))
-    candidates, last = _list_candidates(
+    evidence = evidence_of(number, spared * (1 - leaves))
+    candidates = _list_candidates(
         schema, n_rows, evidence / number, number, line.depth, small=small
     )
+    last = candidates[-1][2]
     if depth is not None:
-        candidates = [(depth, all_splits), (depth, coarse_splits)]
+        candidates = [(depth, all_splits, last), (depth, coarse_splits, last)]
     # Small trees of many children, or deep ones of few: the prior of a split follows.
     split = 0.8 if small and last is all_splits else 0.5
-    space = _first_that_fits(
-        schema, candidates, last, n_rows, (EFFORT_SMALL if small else EFFORT) / number, split
-    )
+    steps = allow_steps(schema, n_rows, evidence, effort, small=small)
+    space = _first_that_fits(schema, candidates, n_rows, steps / number, split)
+    if not (small or draws_only):
+        usable = share_of_sharp_draws(schema, n_rows, amount, unit, number) / spared
+        leaves = max(leaves, 1 - usable)
     calibrate = (
         CALIBRATION
         if number == 1 and not leaves and CALIBRATION * evidence >= 5 * schema.n_classes
@@ -194,15 +246,22 @@ def recipe_for(
         *(
             _describe_share(share, unit, what)
             for share, what in (
-                (terms, "for additive terms"),
+                (terms, f"for {f'{CHOSEN} ' if screening else ''}additive terms"),
+                (screening, "to choose attributes for them"),
                 (calibrate, "for probabilities"),
             )
             if share
         ),
+        *([f"visited {cycles} times, between the draws"] if cycles > 1 else []),
         *(["too few rows for probabilities"] if number == 1 and not (calibrate or leaves) else []),
     ]
     strength = line.strength if number == line.rounds else strength_of(number)
-    return Recipe(space, number, strength, terms, calibrate, leaves, "; ".join(why))
+    recipe = Recipe(
+        space, number, strength, terms, calibrate, leaves, "; ".join(why), cycles, screening
+    )
+    if not recipe.only_labels:
+        return recipe
+    return replace(recipe, strength=max(strength, strength_of_half(schema.n_classes)))
 
 
 def choose_line(
@@ -213,16 +272,40 @@ def choose_line(
     share: Fraction,
     *,
     rare: bool,
+    in_cycles: bool = False,
 ) -> Line:
     """Return the line of the rule for boosted trees that have a share of the amount."""
-    rule = RULE_FOR_RARE if rare else RULE if schema.n_classes == 2 else RULE_FOR_MANY
-    return next(
-        line
-        for line in rule
-        if measure_evidence(n_rows, amount, unit, line.rounds, share) * 2 / schema.n_classes
-        < line.below
-        or line.below == math.inf
-    )
+    rule: tuple[Line, ...] = RULE_FOR_MANY
+    if in_cycles:
+        rule = RULE_IN_CYCLES
+    elif schema.n_classes == 2:
+        rule = RULE_FOR_RARE if rare else RULE
+    most = n_rows * ROW_EVIDENCE if schema.n_classes == 2 else math.inf
+    for line in rule:
+        evidence = min(measure_evidence(n_rows, amount, unit, line.rounds, share), most)
+        if evidence * 2 / schema.n_classes < line.below:
+            break
+    return line
+
+
+def prefers_pure(schema: Schema, epsilon: Number, delta: Number, **choices: Any) -> bool:
+    """Return whether a fit is expected to be better with pure epsilon than with this delta as well.
+
+    Terms in cycles are better with the rho of epsilon and delta where there is evidence enough. A
+    few draws are not: R of them have sqrt(8 rho R) together, which has to be more than epsilon.
+    There is no telling where the number of rows is not declared. ``choices`` are those of
+    :func:`recipe_for`.
+    """
+    small = parse_exact("delta", delta, zero=True)
+    if small == 0 or is_infinite(epsilon) or schema.n_rows is None:
+        return False
+    amount = parse_exact("epsilon", epsilon)
+    rho = rho_for(amount, small)
+    coarse = resolve_evenly(schema).coarse
+    recipe = recipe_for(coarse, schema.n_rows, rho, "rho", **choices)
+    if recipe.cycles > 1:
+        return _measure_per_attribute(coarse, schema.n_rows, float(rho)) < BETTER_IN_CYCLES
+    return 8 * rho * recipe.rounds <= amount**2
 
 
 def measure_evidence(
@@ -251,18 +334,52 @@ def has_small_domain(
 
 
 def share_for_classes(
-    schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit
+    schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit, *, always: bool = False
 ) -> Fraction:
     """Return the share of the amount that tells whether one of two classes is rare.
 
     Nothing in a small domain, where a deep tree finds the rare class, and for more classes, whose
-    leaves tell their shares.
+    leaves tell their shares; unless they are needed ``always``.
     """
     evidence = measure_evidence(n_rows, amount, unit)
-    if schema.n_classes > 2 or evidence < TOO_THIN or has_small_domain(schema, n_rows, evidence):
+    if not (always or may_start_from_classes(schema, n_rows, evidence)):
         return Fraction(0)
-    share = min(max(CLASS_EVIDENCE / evidence, LEAST_SHARE), LARGEST_SHARE)
+    needed = CLASS_EVIDENCE / evidence
+    if unit == "rho":  # the variance of noise is 1/(2 share rho), and 2/(share epsilon)^2
+        needed = 2 * needed**2
+    share = min(max(needed, LEAST_SHARE), LARGEST_SHARE)
     return Fraction(round(100 * share), 100)
+
+
+def may_start_from_classes(schema: Schema, n_rows: float, evidence: float) -> bool:
+    """Return whether scores may start from class shares, by public quantities."""
+    return (
+        schema.n_classes == 2
+        and evidence >= TOO_THIN
+        and not has_small_domain(schema, n_rows, evidence)
+    )
+
+
+def share_for_population(
+    schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit
+) -> Fraction:
+    """Return the share of the amount that tells who the people are.
+
+    None where noise would blur it, or a query would ask for less than curators answer for. Each of
+    k attributes has a part of share/k, and a count has Laplace noise of scale k/(share epsilon), or
+    Gaussian noise of variance k/(2 share rho).
+    """
+    k, share = len(schema.names), float(POPULATION)
+    if amount is None:
+        return POPULATION
+    noise = (
+        math.sqrt(2) * k / (share * float(amount))
+        if unit == "epsilon"
+        else math.sqrt(k / (2 * share * float(amount)))
+    )
+    least = LEAST_EPSILON if unit == "epsilon" else LEAST_EPSILON**2 / 2
+    worth_it = noise <= BLURRED * n_rows and POPULATION * amount / k >= least
+    return POPULATION if worth_it else Fraction(0)
 
 
 def warn_of_few_rows(schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit) -> None:
@@ -287,13 +404,17 @@ def strength_of(rounds: int) -> float:
     )
 
 
+def strength_of_half(n_classes: int) -> float:
+    """Return how much a label counts that has half of the probability, the others the rest."""
+    return math.log(max(n_classes - 1, 1))
+
+
 def _list_candidates(
     schema: Schema, n_rows: float, evidence: float, rounds: int, boosted: int, *, small: bool
-) -> tuple[list[tuple[int, ListSplits]], ListSplits]:
-    """Return depths and splits above the last level, and the splits of the last level.
+) -> list[Candidate]:
+    """Return depths and splits, the most wanted first.
 
-    The most wanted come first. ``boosted`` is the depth of boosted trees where nothing speaks
-    against it.
+    ``boosted`` is the depth of boosted trees where nothing speaks against it.
     """
     k = len(schema.sizes)
     inner, last = all_splits, all_splits
@@ -311,44 +432,71 @@ def _list_candidates(
     elif small:
         wanted = min(_binary_depth(schema, evidence), 6 if k <= 6 else 5)
     elif boosted > 2 and n_rows / rounds >= 500:  # without noise, too, few rows bear no deep trees
-        wanted, inner = boosted, coarse_splits
+        above = [coarse_splits] + [coarsest_splits] * (evidence >= COARSE_EVIDENCE)
+        return [
+            # So far down, a child for each value would follow the sample, and take longer.
+            *((boosted, splits, binary_and_coarse_splits) for splits in above),
+            *((depth, splits, last) for depth in (2, 1) for splits in (all_splits, coarse_splits)),
+        ]
     else:
         wanted = min(boosted, 2, _binary_depth(schema, evidence))
     # In a small domain less depth costs less than coarser splits.
     kinds = [[all_splits], [coarse_splits]] if small else [[all_splits, coarse_splits]]
     return [
-        (wanted, inner),
-        *((depth, one) for listed in kinds for depth in range(wanted, 0, -1) for one in listed),
-    ], last
+        (wanted, inner, last),
+        *(
+            (depth, one, last)
+            for listed in kinds
+            for depth in range(wanted, 0, -1)
+            for one in listed
+        ),
+    ]
 
 
 def _first_that_fits(
     schema: Schema,
-    candidates: list[tuple[int, ListSplits]],
-    last: ListSplits,
+    candidates: list[Candidate],
     n_rows: float,
-    effort: float,
+    steps: float,
     split: float,
 ) -> TreeSpace:
     """Return the first space that is small enough, and quick enough.
 
     Time counts where it is deeper than 2 or each row is in very many tables.
     """
-    for depth, inner in candidates:
-        space = TreeSpace(
-            schema,
-            depth,
-            _drop_wide_splits(schema, inner(schema)),
-            _drop_wide_splits(schema, last(schema)),
-            split=split,
-        )
+    for depth, inner, last in candidates:
+        space = _make_space(schema, depth, inner, last, split)
         tables = math.comb(len(schema.sizes), depth)
-        if space.fits and (
-            (depth <= 2 and tables <= TABLES) or space.size.work + n_rows * tables <= effort
+        if _can_be_drawn(space) and (
+            (depth <= 2 and tables <= TABLES) or count_steps(space, n_rows) <= steps
         ):
             return space
     space.check_size()
     return space
+
+
+def _make_space(
+    schema: Schema, depth: int, inner: ListSplits, last: ListSplits, split: float
+) -> TreeSpace:
+    """Return a space of this depth: where it could not be drawn from, without splits of ordered
+    attributes into very many bins.
+    """
+    for widest in (find_widest_split(schema.n_classes), WIDEST_ORDERED):
+        above, below = (_drop_wide_splits(schema, one(schema), widest) for one in (inner, last))
+        space = TreeSpace(schema, depth, above, below, split=split)
+        if _can_be_drawn(space):
+            break
+    return space
+
+
+def _can_be_drawn(space: TreeSpace) -> bool:
+    """Return whether a space is small enough to draw from, and to bound what rounding adds."""
+    try:
+        space.check_size()
+        slack(space.merged)
+    except QuestionError:
+        return False
+    return True
 
 
 def _binary_depth(schema: Schema, evidence: float) -> int:
@@ -362,26 +510,44 @@ def _binary_depth(schema: Schema, evidence: float) -> int:
 
 
 def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) -> Fraction:
-    """Return the share of epsilon (or rho) that lets the values of additive terms be known to the
-    precision; none where that is more than half.
+    """Return the share of epsilon that lets the values of additive terms be known to the precision;
+    none where that is more than half. Of rho, it is always the same, or none.
 
-    A value's rows have curvature h = CURVATURE n/s in all (s values per attribute), known up to
-    Laplace noise of scale .75 k/(share epsilon), or Gaussian noise of variance .75^2 k/(2 share
-    rho): the precision is h^2 over the variance.
+    A value's rows have curvature h = CURVATURE n/s in all (s values per attribute; of an ordered
+    one, whose neighbouring bins are smoothed, SMOOTHED at most), known up to Laplace noise of scale
+    .75 k/(share epsilon): the precision is h^2 over the variance. In a wide table
+    only chosen attributes get a term, where all of them could.
     """
     k = len(schema.sizes)
-    curvature = max(CURVATURE * n_rows * k / sum(schema.sizes), 1e-9)
-    needed = (
-        0.75 * k * math.sqrt(2 * PRECISION) / (curvature * amount)
-        if unit == "epsilon"
-        else 0.28 * k * PRECISION / (curvature**2 * amount)
+    if unit == "rho":
+        enough = _measure_per_attribute(schema, n_rows, amount) >= CYCLED_EVIDENCE
+        return CYCLED_SHARE if enough else Fraction(0)
+    values = sum(
+        min(attribute.size, SMOOTHED) if attribute.ordered else attribute.size
+        for attribute in schema.attributes.values()
     )
-    return Fraction(max(15, round(100 * needed)), 100) if needed <= 0.5 else Fraction(0)
+    curvature = max(CURVATURE * n_rows * k / values, 1e-9)
+    needed = 0.75 * k * math.sqrt(2 * PRECISION) / (curvature * amount)
+    if needed > 0.5:
+        return Fraction(0)
+    needed *= CHOSEN / k if is_wide(schema) else 1
+    return Fraction(max(15, round(100 * needed)), 100)
 
 
-def _drop_wide_splits(schema: Schema, splits: list[Split]) -> list[Split]:
-    """Return the splits without those that have too many children."""
-    return [split for split in splits if split.n_children <= find_widest_split(schema.n_classes)]
+def _measure_per_attribute(schema: Schema, n_rows: float, rho: float) -> float:
+    return n_rows * math.sqrt(8 * rho / len(schema.sizes)) * 2 / schema.n_classes
+
+
+def _drop_wide_splits(schema: Schema, splits: list[Split], ordered: int) -> list[Split]:
+    """Return the splits without those that have too many children; of ordered attributes, more
+    than so many.
+    """
+    widest = find_widest_split(schema.n_classes)
+    return [
+        split
+        for split in splits
+        if split.n_children <= (ordered if schema.attributes[split.attribute].ordered else widest)
+    ]
 
 
 def _describe_share(share: Fraction, unit: Unit, what: str) -> str:

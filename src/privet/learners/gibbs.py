@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from privet._validate import IntegerIn, ParameterCheck
 from privet.accounting.cost import Number
@@ -18,7 +18,8 @@ from privet.domain import Schema
 from privet.domain.space import MAX_SPACE_DEPTH
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.learners.boosting import calibrate_tree, draw_boosted
-from privet.learners.default_recipe import recipe_for
+from privet.learners.default_recipe import prefers_pure, recipe_for
+from privet.learners.resolution import resolve_evenly
 
 #: Each round weighs the rows by all trees before.
 MAX_ROUNDS = 1000
@@ -74,12 +75,14 @@ class GibbsTreeClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         depth = None if self.max_depth == "auto" else int(self.max_depth)
         n_rows = measure_rows(curator, spending) if depth is None else 0.0
+        resolution = resolve_evenly(curator.schema)
         recipe = recipe_for(
-            curator.schema, n_rows, spending.left, rounds=1, depth=depth, draws_only=True
+            resolution.coarse, n_rows, spending.left, rounds=1, depth=depth, draws_only=True
         )
+        space = resolution.lift_space(recipe.space)
         calibrate = spending.take(recipe.calibration)
         (tree,), charges = draw_boosted(
-            curator, recipe.space, 1, spending.take(Fraction(1)), recipe.strength
+            curator, space, 1, spending.take(Fraction(1)), recipe.strength
         )
         spending.charges += charges
         if recipe.calibration:
@@ -147,20 +150,24 @@ class GibbsBoostClassifier(PrivateClassifier):
         self.delta = delta
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
+    @property
+    def _choices(self) -> dict[str, Any]:
+        """What of the recipe is not left to the rule."""
         depth = None if self.max_depth == "auto" else int(self.max_depth)
-        asked = None if self.rounds == "auto" else int(self.rounds)
-        n_rows = measure_rows(curator, spending) if depth is None or asked is None else 0.0
-        recipe = recipe_for(
-            curator.schema,
-            n_rows,
-            spending.left,
-            spending.unit,
-            rounds=asked,
-            depth=depth,
-            draws_only=True,
-        )
+        rounds = None if self.rounds == "auto" else int(self.rounds)
+        return {"rounds": rounds, "depth": depth, "draws_only": True}
+
+    def _prefers_pure(self, schema: Schema) -> bool:
+        return prefers_pure(schema, self.epsilon, self.delta, **self._choices)
+
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
+        choices = self._choices
+        given = choices["rounds"] is not None and choices["depth"] is not None
+        n_rows = 0.0 if given else measure_rows(curator, spending)
+        resolution = resolve_evenly(curator.schema)
+        recipe = recipe_for(resolution.coarse, n_rows, spending.left, spending.unit, **choices)
         each = spending.draws(recipe.rounds)
-        trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, each, recipe.strength)
+        space = resolution.lift_space(recipe.space)
+        trees, charges = draw_boosted(curator, space, recipe.rounds, each, recipe.strength)
         spending.charges += charges
         return Growth(tuple(trees), "scores", recipe.settings, 0.0)

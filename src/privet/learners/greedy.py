@@ -28,6 +28,7 @@ from privet.domain import Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
+from privet.learners.resolution import list_thresholds
 from privet.mechanisms.criteria import CRITERIA, criterion_named
 from privet.model.leaf_vectors import STRENGTH, shrink_tree
 
@@ -282,7 +283,9 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
         if attribute.ordered:
             low, high = min(codes), max(codes)
             candidates += [
-                Split.threshold(schema, name, code=code) for code in range(low + 1, high + 1)
+                Split.threshold(schema, name, code=code)
+                for code in list_thresholds(attribute)
+                if low < code <= high
             ]
         elif splits == "multiway" or attribute.size == 2:
             candidates.append(Split.multiway(schema, name))

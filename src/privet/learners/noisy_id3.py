@@ -27,6 +27,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.questions import Partition, Question
 from privet.domain.tree import Tree
 from privet.learners.base import Growth, PrivateClassifier
+from privet.learners.resolution import refuse_grids
 
 MAX_CELLS = 1 << 16  # a level of more cells is not grown any further, whatever the data
 
@@ -74,6 +75,7 @@ class NoisyID3Classifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
+        refuse_grids(curator.schema, type(self).__name__)
         tree, deviation, charges = grow_noisy_id3(curator, spending.left, max_depth=self.max_depth)
         spending.charges += charges
         settings = {"max_depth": int(tree.depths.max())}

@@ -41,10 +41,12 @@ from privet.queries import (
     Count,
     DrawTree,
     FindQuantile,
+    FindQuantiles,
     Gradients,
     Numbers,
     Preview,
     Quantile,
+    Quantiles,
     Query,
     Size,
     Sums,
@@ -53,6 +55,8 @@ from privet.queries import (
 from privet.queries.checks import check_cells, check_question
 from privet.queries.choose_model import ModelChoice
 from privet.queries.quantile import bin_scores, find_ordered
+from privet.queries.quantiles import count_bins
+from privet.queries.release_kinds import Price
 
 A = TypeVar("A", bound=Answer)
 _LEARNERS = (
@@ -292,6 +296,14 @@ class LocalCurator(AnyCurator):
         index = scores.index(max(scores))
         return Quantile.of(Answer(**self._terms), index, query.attribute, query.q, ordered)
 
+    def _quantiles(self, query: FindQuantiles) -> Quantiles:
+        """The cuts that divide an ordered attribute evenly, as far as the records tell."""
+        question = Question.level(Cells.everything(self.schema), [query.attribute])
+        counts = round_counts(np.maximum(self._count(Count(question)).tables[0], 0.0))
+        bins = count_bins(counts, find_ordered(self.schema, query.attribute).bins)
+        cuts = query.kind.release([bins], Price(Fraction(1), exactly=True), self.bits)
+        return query.answer(cuts, Answer(**self._terms))
+
     def _confusion(self, query: Confusion) -> Numbers:
         """The unbiased confusion matrix of a model of one tree: true classes in rows, predicted
         ones in columns.
@@ -303,7 +315,7 @@ class LocalCurator(AnyCurator):
                 "other rows"
             )
         cells, n_classes = model.trees[0].cells, self.schema.n_classes
-        labels = model.contributions(model.trees[0]).argmax(axis=1)
+        labels = model.decide(model.share_sums(model.contributions(model.trees[0])))
         predicted = Cells(
             self.schema,
             cells.attribute,
@@ -366,6 +378,7 @@ _ESTIMATES: dict[type[Query[Any]], Callable[[LocalCurator, Any], Any]] = {
     ChooseSplits: LocalCurator._choose,
     ChoosePartition: LocalCurator._choose_partition,
     FindQuantile: LocalCurator._quantile,
+    FindQuantiles: LocalCurator._quantiles,
     Confusion: LocalCurator._confusion,
     ChooseModel: LocalCurator._choose_model,
 }

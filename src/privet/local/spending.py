@@ -19,6 +19,9 @@ class RandomisedSpending(Spending):
     as good as if it were the only one.
     """
 
+    def give_back(self) -> None:
+        """Promise what the records have paid: nothing less was released."""
+
     @classmethod
     @contextmanager
     def open(cls, curator: AnyCurator, paid: Cost) -> Iterator[RandomisedSpending]:

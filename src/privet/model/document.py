@@ -18,14 +18,16 @@ from typing import Any, get_args
 
 import numpy as np
 
+from privet._types import Floats
 from privet._validate import list_words
 from privet.accounting.statement import MAX_DENOMINATOR_BITS, MAX_RELEASES, PrivacyStatement
 from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.tree import TREE_KINDS
-from privet.errors import PrivetError, QuestionError
+from privet.errors import ParameterError, PrivetError, QuestionError
 from privet.model.leaf_vectors import MAX_SHRINK, Batch, Evidence, Weighting, trees_from
 from privet.model.model import Combine, Model
+from privet.model.population import Population
 from privet.model.structure import (
     LARGEST,
     LARGEST_SCORE,
@@ -41,8 +43,9 @@ from privet.model.structure import (
 )
 
 #: Version 2 states the kinds of trees. A model of counts has only one kind: its file is of version
-#: 1, which 0.1 reads, too.
-VERSIONS = (1, 2)
+#: 1, which 0.1 reads, too. Version 3 has costs or a population besides; a model without either is
+#: written as before.
+VERSIONS = (1, 2, 3)
 #: A schema of more attributes, or of more values and bins in all, is not built from a file.
 MAX_ATTRIBUTES = 10_000
 MAX_DOMAIN = 1 << 22
@@ -60,7 +63,7 @@ _MODEL_KEYS = (
     "privacy",
     "trees",
 )
-_OPTIONAL_MODEL_KEYS = ("leaves", "kinds")
+_OPTIONAL_MODEL_KEYS = ("leaves", "kinds", "costs", "population")
 
 
 def to_document(model: Model) -> dict[str, Any]:
@@ -69,15 +72,30 @@ def to_document(model: Model) -> dict[str, Any]:
     It has the first version that can say everything.
     """
     document = to_document_of_0_1(model)
-    if model.combine != "scores":
-        return document
-    return {**document, "version": 2, "kinds": [tree.kind for tree in model.trees]}
+    if model.combine == "scores":
+        document |= {"version": 2, "kinds": [tree.kind for tree in model.trees]}
+    if model.costs is not None:
+        document |= {"version": 3, "costs": _costs_to(model.costs)}
+    if model.population is not None:
+        document |= {"version": 3, "population": population_to(model.population)}
+    return document
+
+
+def to_document_of_predictions(model: Model) -> dict[str, Any]:
+    """Return a document that predicts and decides as the model does.
+
+    It has the first version that can say so: 1 unless there are costs. It leaves out what changes
+    no prediction, the kinds of trees and the population, so that a service of 0.1 reads it.
+    """
+    if model.costs is None:
+        return to_document_of_0_1(model)
+    return to_document(replace(model, population=None))
 
 
 def to_document_of_0_1(model: Model) -> dict[str, Any]:
-    """Return the document of a model in version 1.
+    """Return the document of a model in version 1, which every Privet reads.
 
-    Every Privet reads it. It does not state the kinds of trees.
+    It does not state the kinds of trees, costs or the population.
     """
     fits = all(tree.schema.fingerprint == model.schema.fingerprint for tree in model.trees)
     require(fits, "its trees are about another schema")
@@ -114,7 +132,7 @@ def from_document(document: Mapping[str, Any]) -> Model:
     )
     require(
         type(version) is int and version in VERSIONS,
-        f"version must be {' or '.join(map(str, VERSIONS))}",
+        f"version must be {list_words(list(map(str, VERSIONS)))}",
     )
     require(
         isinstance(learner, str) and 1 <= len(learner) <= 200,
@@ -142,12 +160,21 @@ def from_document(document: Mapping[str, Any]) -> Model:
         f"trees must be a list of 1 to {MAX_TREES}",
     )
     canonical_json(learner)
-    if version == 1:
-        require("kinds" not in document, "kinds must not stand in a file of version 1")
-    else:
-        require(scores, "version 2 is for models that add up scores")
+    for key, first in (("kinds", 2), ("costs", 3), ("population", 3)):
+        require(
+            version >= first or key not in document,
+            f"{key} must not stand in a file of version {version}",
+        )
+    if scores and version > 1:
         require("kinds" in document, "'kinds' is missing")
         _check_kinds(document["kinds"], len(trees))
+    else:
+        require(version != 2, "version 2 is for models that add up scores")
+        require("kinds" not in document, "kinds are for models that add up scores")
+    require(
+        version < 3 or "costs" in document or "population" in document,
+        "version 3 is for models with costs or a population",
+    )
     evidence = None
     if "leaves" in document:
         require(not scores, "scores are no counts, and have no leaf vectors")
@@ -164,7 +191,7 @@ def from_document(document: Mapping[str, Any]) -> Model:
             for number, tree in enumerate(trees)
         )
     if scores:
-        kinds = document["kinds"] if version == 2 else infer_kinds_of_0_1(grown)
+        kinds = document["kinds"] if version > 1 else infer_kinds_of_0_1(grown)
         grown = tuple(replace(tree, kind=kind) for tree, kind in zip(grown, kinds, strict=True))
     try:
         return Model(
@@ -176,8 +203,10 @@ def from_document(document: Mapping[str, Any]) -> Model:
             settings,
             float(noise),
             evidence,
+            _costs_from(document["costs"]) if "costs" in document else None,
+            population_from(document["population"]) if "population" in document else None,
         )
-    except QuestionError as error:
+    except (ParameterError, QuestionError) as error:
         raise Damaged(str(error)) from None
 
 
@@ -262,6 +291,59 @@ def _json_setting(value: Any, depth: int = 0) -> Any:
         return [_json_setting(entry, depth + 1) for entry in value]
     raise Damaged(
         f"settings may hold text, numbers, truth values and lists, not {type(value).__name__}"
+    )
+
+
+# -- costs and the population --
+
+
+def _costs_to(costs: Floats) -> list[list[float]]:
+    return [[short_number(cost) for cost in line] for line in costs.tolist()]
+
+
+def _costs_from(data: Any) -> Floats:
+    require(
+        isinstance(data, list) and all(map(_is_list_of_numbers, data)),
+        "costs must be a list with a list of numbers for each class",
+    )
+    require(len({len(line) for line in data}) == 1, "costs must be a square")
+    return np.array(data, dtype=np.float64)
+
+
+def population_to(population: Population) -> dict[str, Any]:
+    """Return a population as JSON: for each attribute, the share of each of its values."""
+    return {
+        "deviation": short_number(float(population.deviation)),
+        "shares": {
+            name: [short_number(share) for share in shares.tolist()]
+            for name, shares in population.shares.items()
+        },
+    }
+
+
+def population_from(data: Any) -> Population:
+    """Return the population of an entry, or raise :class:`Damaged`."""
+    require(
+        isinstance(data, dict) and set(data) == {"deviation", "shares"},
+        "population must have exactly deviation, shares",
+    )
+    deviation, shares = data["deviation"], data["shares"]
+    require(
+        type(deviation) in (int, float) and 0 <= deviation <= LARGEST,
+        f"the deviation of a population must be a number from 0 to {LARGEST}",
+    )
+    require(
+        isinstance(shares, dict) and all(map(_is_list_of_numbers, shares.values())),
+        "the shares of a population must be lists of numbers by attribute",
+    )
+    return Population(
+        {name: np.array(each, dtype=np.float64) for name, each in shares.items()}, float(deviation)
+    )
+
+
+def _is_list_of_numbers(data: Any) -> bool:
+    return isinstance(data, list) and all(
+        type(entry) in (int, float) and abs(entry) <= LARGEST for entry in data
     )
 
 

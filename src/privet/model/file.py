@@ -102,7 +102,8 @@ def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
     )
     version = document.get("version")
     if type(version) is not int or version not in versions:
-        read = f"version{'s' if len(versions) > 1 else ''} {' and '.join(map(str, versions))}"
+        *others, last = map(str, versions)
+        read = f"versions {', '.join(others)} and {last}" if others else f"version {last}"
         raise Damaged(
             f"its version is {version!r}, this Privet reads {read}; a newer Privet may read it"
         )

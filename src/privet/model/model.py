@@ -6,7 +6,7 @@ A model predicts without the data.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._notebook import count_of, html_box, one_line
-from privet._types import Floats
+from privet._types import Floats, Ints
 from privet._validate import check_name
 from privet.accounting.statement import PrivacyStatement
 from privet.domain import Schema
@@ -22,7 +22,9 @@ from privet.domain.routing import Routes
 from privet.domain.shown import describe_values
 from privet.domain.tree import Tree, domain_shares, sum_upwards
 from privet.errors import ParameterError, QuestionError
+from privet.model.costs import Costs, decide, read_costs
 from privet.model.leaf_vectors import Evidence
+from privet.model.population import Population
 from privet.model.structure import check_kinds
 from privet.text import escape_invisible
 
@@ -60,6 +62,11 @@ class Model:
         The released leaf vectors that the trees' counts are made of, where more can be
         added later; one batch for each single release that the privacy statement lists, in the
         same order.
+    costs
+        What mistakes cost, where the model decides by it: a mapping of pairs (true class,
+        predicted class), or a matrix with true classes in rows.
+    population
+        How the values of each attribute are spread, where that was paid for.
 
     Examples
     --------
@@ -80,6 +87,8 @@ class Model:
     settings: Mapping[str, Any] = field(default_factory=dict)
     noise: float = 0.0
     evidence: Evidence | None = None
+    costs: Floats | None = None
+    population: Population | None = None
 
     def __post_init__(self) -> None:
         if not self.trees or any(
@@ -98,10 +107,14 @@ class Model:
                 "the leaf vectors of a model must fit its trees, one batch for each release of its "
                 "privacy statement"
             )
+        if self.costs is not None:
+            object.__setattr__(self, "costs", read_costs(self.schema, self.costs))
+        if self.population is not None and not self.population.fits(self.schema):
+            raise QuestionError("the population of a model must be about its schema's attributes")
 
     def identity(self) -> tuple[Any, ...]:
         """Return what a recorded query recognises it by, its name first: never change these."""
-        return (
+        facts = (
             "Model",
             self.learner,
             self.schema,
@@ -112,6 +125,10 @@ class Model:
             self.noise,
             self.evidence,
         )
+        # The population changes no prediction. Costs are said only where there are any: 0.1 had
+        # none.
+        costs = self.costs
+        return facts if costs is None else (*facts, costs)
 
     def __repr__(self) -> str:
         trees = count_of(len(self.trees), "tree")
@@ -141,12 +158,13 @@ class Model:
         From what is released only.
 
         For counts it is the drop in Gini impurity at the attribute's splits. Scores are no counts:
-        there it is the variance over the public domain, all its points equally likely, that the
-        splits explain. A split of node t into children c explains
+        there it is the variance of the scores over people that the splits explain. People are those
+        of :attr:`population`, attributes taken as independent; where the model has none, all points
+        of the public domain are equally likely. A split of node t into children c explains
 
             sum over c of share(c) |m(c) - m(t)|^2,
 
-        where share is the part of the domain that reaches a node and m the mean of the scores of
+        where share is the part of the people that reaches a node and m the mean of the scores of
         the leaves below it, each centred over the classes, since a constant on all of them changes
         no probability. These add up to the variance of a tree's scores (the law of total variance).
 
@@ -158,11 +176,15 @@ class Model:
         >>> float(model.importances().sum().round(6))
         1.0
         """
-        gain = _explained_variance if self.combine == "scores" else _gini_drop
         total = np.zeros(len(self.schema.names))
         for tree in self.trees:
+            gain = _gini_drop(tree)
+            if self.combine == "scores":
+                people = self.population
+                shares = domain_shares(tree.cells) if people is None else people.reach(tree.cells)
+                gain = _explained_variance(tree, shares)
             inner = tree.cells.attribute >= 0
-            np.add.at(total, tree.cells.attribute[inner], gain(tree)[inner])
+            np.add.at(total, tree.cells.attribute[inner], gain[inner])
         return total / total.sum() if total.sum() > 0 else total
 
     def contributions(self, tree: Tree) -> Floats:
@@ -188,8 +210,11 @@ class Model:
 
     def probabilities(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """Return the probability of each class for each row of codes."""
+        return self.share_sums(self._sum_trees(codes))
+
+    def share_sums(self, total: Floats) -> Floats:
+        """Return the probabilities that sums of contributions stand for."""
         n_classes = self.schema.n_classes
-        total = self._sum_trees(codes)
         if self.combine == "scores":
             # the largest is 1: nothing overflows
             odds = np.exp(total - total.max(axis=1, keepdims=True))
@@ -198,6 +223,30 @@ class Model:
         sums = total.sum(axis=1, keepdims=True)
         # Where noise left nothing, every class is as likely as any other.
         return np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), 1.0 / n_classes)
+
+    def decide(self, probabilities: Floats) -> Ints:
+        """Return the number of the class to say for each row of probabilities.
+
+        The most likely one; where mistakes have costs, the one with the smallest expected cost.
+        """
+        return decide(probabilities, self.costs)
+
+    def with_costs(self, costs: Costs | None) -> Model:
+        """Return the same model, deciding by other costs; by the most likely class with None.
+
+        It costs no privacy: probabilities are released, and costs are public.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> model = pv.GreedyTreeClassifier(epsilon=5, schema=car.schema).fit(car.table).model_
+        >>> usual = pv.ReleasedClassifier(model)
+        >>> careful = pv.ReleasedClassifier(model.with_costs({("unacc", "acc"): 20}))
+        >>> sum(careful.predict(car.X) == "acc") <= sum(usual.predict(car.X) == "acc")
+        True
+        """
+        return replace(self, costs=None if costs is None else read_costs(self.schema, costs))
 
     def _sum_trees(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """Return the sum over trees of what the node that a row reaches contributes."""
@@ -239,11 +288,12 @@ def _gini_drop(tree: Tree) -> Floats:
     return np.asarray(np.maximum(impurity - below, 0.0))
 
 
-def _explained_variance(tree: Tree) -> Floats:
-    """Return the variance of class-centred scores over the public domain that the split of each
-    node explains.
+def _explained_variance(tree: Tree, shares: Floats) -> Floats:
+    """Return the variance of class-centred scores that the split of each node explains.
+
+    ``shares`` says which part of the people reaches each node.
     """
-    cells, shares = tree.cells, domain_shares(tree.cells)
+    cells = tree.cells
     leaf = np.where(cells.attribute < 0, shares, 0.0)[:, None]
     sums = sum_upwards(cells, leaf * (tree.counts - tree.counts.mean(axis=1, keepdims=True)))
     means = np.divide(sums, shares[:, None], out=np.zeros_like(sums), where=shares[:, None] > 0)

@@ -1,6 +1,6 @@
 """Queries: what can be asked about a table, one file for each.
 
-A query states its sensitivity, neighbours and cost, and is answered by one of three kinds of
+A query states its sensitivity, neighbours and cost, and is answered by one of four kinds of
 release (:mod:`~privet.queries.release_kinds`). ``curator.ask(query, epsilon=...)`` asks any of
 them; the named methods of a curator are short forms.
 
@@ -9,7 +9,8 @@ them; the named methods of a curator are short forms.
   :mod:`~privet.queries.sums`, :mod:`~privet.queries.confusion`, :mod:`~privet.queries.gradients`,
   and :mod:`~privet.queries.share` for secure aggregation
 - private selection: :mod:`~privet.queries.choose`, :mod:`~privet.queries.choose_partition`,
-  :mod:`~privet.queries.choose_model`, :mod:`~privet.queries.quantile`
+  :mod:`~privet.queries.choose_model`, :mod:`~privet.queries.quantile`,
+  :mod:`~privet.queries.quantiles`
 - a tree by the exponential mechanism: :mod:`~privet.queries.draw_tree`
 
 To add one, write a module with a class like theirs under :func:`~privet.queries.base.register`.
@@ -24,6 +25,7 @@ from privet.queries.answers import (
     Numbers,
     Preview,
     Quantile,
+    Quantiles,
     Share,
 )
 from privet.queries.base import Load, Query, check_query, queries, register
@@ -36,6 +38,7 @@ from privet.queries.count_by import CountBy, LabelledCounts
 from privet.queries.draw_tree import DrawTree
 from privet.queries.gradients import Gradients
 from privet.queries.quantile import FindQuantile
+from privet.queries.quantiles import FindQuantiles
 from privet.queries.release_kinds import Price
 from privet.queries.share import ShareCounts
 from privet.queries.size import Size
@@ -54,6 +57,7 @@ __all__ = [
     "DrawTree",
     "Drawn",
     "FindQuantile",
+    "FindQuantiles",
     "Gradients",
     "LabelledCounts",
     "Load",
@@ -61,6 +65,7 @@ __all__ = [
     "Preview",
     "Price",
     "Quantile",
+    "Quantiles",
     "Query",
     "RowScore",
     "Share",

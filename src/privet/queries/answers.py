@@ -291,6 +291,33 @@ class Quantile(ChosenIndex):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Quantiles(Answer):
+    """The cuts that about divide the values of an attribute into equal parts, in order.
+
+    ``codes`` are the codes of the bins that begin there, ``edges`` the same in the units of the
+    schema: days from 1970-01-01 for a date.
+    """
+
+    attribute: str
+    codes: tuple[int, ...]
+    edges: tuple[float, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one line per cut, as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame({"code": list(self.codes), "edge": list(self.edges)})
+
+    def _facts(self) -> dict[str, Any]:
+        edges = ", ".join(f"{edge:.6g}" for edge in self.edges)
+        return {"attribute": self.attribute, "edges": edges}
+
+    def to_json(self) -> Json:
+        facts = {"attribute": self.attribute, "codes": list(self.codes), "edges": list(self.edges)}
+        return {**super().to_json(), **facts}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Drawn(Answer):
     """A drawn tree: its structure, and the class (by number) of each node."""
 

@@ -13,7 +13,7 @@ from privet.accounting.cost import Number
 from privet.domain import Schema
 from privet.errors import QuestionError
 from privet.model import Model
-from privet.model.document import from_document, to_document_of_0_1
+from privet.model.document import from_document, to_document_of_predictions
 from privet.model.structure import Damaged
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_model, find_depth
@@ -81,7 +81,7 @@ def confusion_matrix(model: Model, rows: Iterable[WeightedRows]) -> Ints:
     n_classes = model.schema.n_classes
     matrix = np.zeros((n_classes, n_classes), dtype=np.int64)
     for codes, classes, weights in rows:
-        predicted = model.probabilities(list(codes)).argmax(axis=1)
+        predicted = model.decide(model.probabilities(list(codes)))
         np.add.at(matrix, (classes.astype(np.int64), predicted), weights if len(weights) else 1)
     return matrix
 
@@ -95,13 +95,13 @@ def load_of_models(models: Sequence[Model]) -> Load:
 
 
 def model_to(model: Model) -> Json:
-    """Return a model as a file of version 1 has it.
+    """Return a model as a file of version 1 has it, or of version 3 where it decides by costs.
 
-    A service of 0.1 reads it, too, and predictions do not depend on the kinds of trees, which it
-    leaves out.
+    A service of 0.1 reads version 1, too, and predictions do not depend on the kinds of trees,
+    which that leaves out.
     """
     try:
-        return to_document_of_0_1(model)
+        return to_document_of_predictions(model)
     except Damaged as damage:
         raise QuestionError(f"the model: {damage}") from None
 

@@ -122,11 +122,13 @@ class DrawTree(Query[Drawn]):
         from privet.mechanisms.gibbs.plan import plan_of
         from privet.tables.counting.marginals import Marginals
 
-        sets = plan_of(self.space).sets
-        tables = Marginals(sets, self.schema.sizes, self.schema.n_classes)
+        merged, atoms = self.space.merged, self.space.atoms
+        tables = Marginals(plan_of(merged).sets, merged.schema.sizes, self.schema.n_classes)
         for codes, classes, times in source.rows():
             weights = self._scoring.weights(codes, classes)
-            tables.add(codes, classes, weights * times if len(times) else weights)
+            tables.add(
+                atoms.merge_codes(codes), classes, weights * times if len(times) else weights
+            )
         return tables
 
     def answer(self, released: LabelledTree, terms: Answer) -> Drawn:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,15 +16,21 @@ from privet.domain.cells import Cell, Cells
 from privet.domain.questions import Question
 from privet.domain.routing import Routes
 from privet.domain.tree import Tree
+from privet.errors import ParameterError
 from privet.queries.base import Load, Measurement, register
 from privet.queries.checks import check_cells, find_depth, load_of
 from privet.queries.draw_tree import copy_trees
 from privet.queries.frames import Axes, Axis, cells_axis, class_axis
 from privet.queries.json_parts import CELLS, TREES, cells_from, cells_to, trees_from, trees_to
 from privet.queries.release_kinds import Measures
-from privet.queries.shapes import Field
+from privet.queries.shapes import Field, OneOf
 from privet.queries.words import spell_cells
 from privet.tables.base import CountSource
+
+if TYPE_CHECKING:
+    from privet.tables.counting.scoring import Clip
+
+CLIPS = ("own", "even")
 
 
 @register
@@ -33,18 +40,22 @@ class Gradients(Measurement):
 
     The table is (cells, 2, numbers): first and second derivatives in units of 1/65536, one number
     for two classes, otherwise one per class. Sensitivity: a row is in one cell and scaled down to
-    3/4 (two classes) or 1 in L1, hence in L2. Noise: discrete Laplace or discrete Gaussian, as for
-    :class:`~privet.queries.sums.Sums`. Neighbours: one row added or removed. Cost: epsilon, or rho.
+    3/4 (two classes) or 1 in L1, hence in L2. With ``clip="even"``, which is better for a price in
+    rho, rows of equal scores are scaled alike to .559 (two classes) or 3/4 in L2. Noise: discrete
+    Laplace or discrete Gaussian, as for :class:`~privet.queries.sums.Sums`. Neighbours: one row
+    added or removed. Cost: epsilon, or rho.
     """
 
     cells: Cells | Sequence[Cell | Mapping[str, Any]]
     trees: Sequence[Tree] = ()
+    clip: Clip = "own"
 
     name = "gradients"
     measured = "noisy sum"
     fields = {  # noqa: RUF012
         "cells": Field(CELLS, description="Disjoint cells; by default one of all rows."),
         "trees": Field(TREES, True),
+        "clip": Field(OneOf(CLIPS), description="How a row is scaled down; by default 'own'."),
     }
     examples = ({"epsilon": "0.1", "trees": []},)
 
@@ -52,7 +63,9 @@ class Gradients(Measurement):
         from privet.tables.counting.scoring import copy_cells
 
         cells = copy_cells(schema, check_cells(schema, self.cells))
-        return type(self)(cells, copy_trees(schema, self.trees))
+        if not (isinstance(self.clip, str) and self.clip in CLIPS):
+            raise ParameterError(f"clip must be 'own' or 'even', got {self.clip!r}")
+        return type(self)(cells, copy_trees(schema, self.trees), self.clip)
 
     @property
     def _cells(self) -> Cells:
@@ -61,11 +74,16 @@ class Gradients(Measurement):
 
     @property
     def kind(self) -> Measures:
-        from privet.tables.counting.scoring import clip_of
+        from privet.tables.counting.scoring import clip_of, even_clip_of
 
         n_classes = self.schema.n_classes
-        shape = (len(self._cells), 2, 1 if n_classes == 2 else n_classes)
-        return Measures((shape,), (clip_of(n_classes),))
+        numbers = 1 if n_classes == 2 else n_classes
+        shape = (len(self._cells), 2, numbers)
+        if self.clip == "own":
+            return Measures((shape,), (clip_of(n_classes),))
+        squared = even_clip_of(n_classes) ** 2
+        # a row has 2 * numbers entries: Cauchy and Schwarz
+        return Measures((shape,), (math.isqrt(2 * numbers * squared) + 1,), squared)
 
     @property
     def load(self) -> Load:
@@ -95,7 +113,8 @@ class Gradients(Measurement):
         return f"derivatives of the log-likelihood of {trees} over {over}"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
-        return self.cells, self.trees, epsilon, rho
+        evenly = () if self.clip == "own" else (self.clip,)
+        return self.cells, self.trees, epsilon, rho, *evenly
 
     def exact(self, source: CountSource) -> Tables:
         from privet.tables.counting.scoring import Scoring
@@ -106,12 +125,14 @@ class Gradients(Measurement):
         table = np.zeros((n_cells + 1, *numbers), dtype=np.int64)  # the last: rows of no cell
         for codes, classes, times in source.rows():
             cell = self._cells.cell[routes.find_nodes(codes, compiled=True)]
-            scoring.add_derivatives(codes, classes, times, cell, table)
+            scoring.add_derivatives(codes, classes, times, cell, table, self.clip)
         return [table[:-1]]
 
     def to_json(self) -> Json:
-        return {"cells": cells_to(self._cells), "trees": trees_to(self.trees)}
+        body = {"cells": cells_to(self._cells), "trees": trees_to(self.trees)}
+        return body if self.clip == "own" else body | {"clip": self.clip}
 
     @classmethod
     def from_json(cls, schema: Schema, data: Json) -> Self:
-        return cls(cells_from(schema, data.get("cells")), trees_from(schema, data["trees"]))
+        cells, trees = cells_from(schema, data.get("cells")), trees_from(schema, data["trees"])
+        return cls(cells, trees, data.get("clip") or "own")

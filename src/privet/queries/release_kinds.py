@@ -1,4 +1,4 @@
-"""Release exact numbers in one of three ways. Every query has one of these kinds.
+"""Release exact numbers in one of four ways. Every query has one of these kinds.
 
 A kind owns what privacy rests on: the sensitivity, the cost in both currencies, the noise, and
 what comes out. A query only says which exact numbers it needs, and which bound holds for them.
@@ -8,6 +8,7 @@ All costs are for neighbours that differ in one row, added or removed.
 |---|---|---|---|---|
 | :class:`Measures` | integer tables | the tables with noise | bounds | epsilon or rho |
 | :class:`Selects` | integer scores | the number of a good candidate | range of scores | epsilon |
+| :class:`Divides` | counts in order | cuts into equal parts | range of scores | epsilon |
 | :class:`Draws` | contingency tables | a labelled tree | 1 per row | epsilon |
 
 A :class:`Price` is what a query is asked for: an exact epsilon or rho, or nothing at all of a
@@ -20,6 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -131,13 +133,14 @@ class Measures(Kind[Sequence[Ints], Noisy]):
     """Integer tables with noise.
 
     ``bounds`` is how much one row can change each table, in L1 and so in L2. Sensitivity: their
-    sum in L1, the sum of their squares in squared L2. Noise: discrete Laplace of scale
-    sum/epsilon (cost: pure epsilon), or discrete Gaussian of variance squares/(2 rho) (cost: rho
-    in zCDP). Neighbours: one row added or removed.
+    sum in L1, the sum of their squares in squared L2, or ``squared`` where that is less. Noise:
+    discrete Laplace of scale sum/epsilon (cost: pure epsilon), or discrete Gaussian of variance
+    squares/(2 rho) (cost: rho in zCDP). Neighbours: one row added or removed.
     """
 
     shapes: tuple[tuple[int, ...], ...]
     bounds: tuple[int, ...]
+    squared: int | None = None
 
     @property
     def sensitivity(self) -> int:
@@ -147,7 +150,8 @@ class Measures(Kind[Sequence[Ints], Noisy]):
     @property
     def squared_sensitivity(self) -> int:
         """The sensitivity in L2, squared."""
-        return sum(bound**2 for bound in self.bounds)
+        squares = sum(bound**2 for bound in self.bounds)
+        return squares if self.squared is None else self.squared
 
     def spread(self, price: Price) -> Fraction:
         """Return the Laplace scale or the Gaussian variance."""
@@ -243,6 +247,49 @@ class Selects(Kind[Sequence[Sequence[int]], list[int]]):
 
 
 @dataclass(frozen=True)
+class Divides(Kind[Sequence[Sequence[int]], list[int]]):
+    """Cuts of a list of counts into parts of about equal size, by repeated medians.
+
+    First all bins are cut in two, then each part, and so on, ``levels`` times. ``score_range`` is
+    how far apart one row can move the scores of two cuts of its part; a row is in one part of each
+    level. Cost: pure epsilon in all, and epsilon**2/(8 levels) in zCDP: each level is the
+    exponential mechanism with epsilon/levels. Neighbours: one row added or removed.
+    """
+
+    bins: int
+    levels: int
+    score_range: int = 2
+
+    def cost(self, price: Price) -> Cost:
+        epsilon = price.in_epsilon()
+        each = selection_cost(epsilon / self.levels, "exponential")
+        return Cost(epsilon, self.levels * each.rho)
+
+    def release(self, exact: Sequence[Sequence[int]], price: Price, bits: Bits) -> list[int]:
+        (counts,), edges = exact, [0, self.bins]
+        for _ in range(self.levels):
+            cuts = []
+            for low, high in pairwise(edges):
+                if high - low > 1:  # what one bin holds is not told apart
+                    scores = score_cuts(counts[low:high])
+                    cuts.append(low + 1 + self._choose(scores, price, bits))
+            edges = sorted([*edges, *cuts])
+        return edges[1:-1]
+
+    def _choose(self, scores: list[int], price: Price, bits: Bits) -> int:
+        if price.exactly:
+            return scores.index(max(scores))
+        each = price.amount / self.levels
+        return select(bits, scores, each, self.score_range, "exponential")
+
+
+def score_cuts(counts: Sequence[int]) -> list[int]:
+    """Return the score of each cut between neighbouring counts: minus how uneven it is."""
+    *below, total = accumulate(counts)
+    return [-abs(2 * lower - total) for lower in below]
+
+
+@dataclass(frozen=True)
 class Draws(Kind["Marginals", "LabelledTree"]):
     """A labelled tree, with probability proportional to prior x exp(epsilon x weight of the rows
     that it classifies correctly): the exponential mechanism, sampled exactly.
@@ -259,11 +306,12 @@ class Draws(Kind["Marginals", "LabelledTree"]):
         return Cost.bounded_range(price.in_epsilon())
 
     def release(self, exact: Marginals, price: Price, bits: Bits) -> LabelledTree:
-        from privet.mechanisms.gibbs.draw import Gibbs
+        from privet.mechanisms.gibbs.draw import Gibbs, LabelledTree
         from privet.mechanisms.gibbs.plan import plan_of
 
-        plan = plan_of(self.space)
-        return Gibbs(plan, exact.flat, exact.base, self._unit(price)).draw(bits)
+        plan = plan_of(self.space.merged)
+        drawn = Gibbs(plan, exact.flat, exact.base, self._unit(price)).draw(bits)
+        return LabelledTree(self.space.atoms.lift_cells(drawn.cells), drawn.labels)
 
     def _unit(self, price: Price) -> float:
         # Numba takes a while to load, and most queries do without.
@@ -271,7 +319,7 @@ class Draws(Kind["Marginals", "LabelledTree"]):
         from privet.tables.counting.scoring import UNIT
 
         epsilon = PUBLIC_EPSILON if price.exactly else price.in_epsilon()
-        return epsilon_per_unit(self.space, epsilon, UNIT)
+        return epsilon_per_unit(self.space.merged, epsilon, UNIT)
 
 
 AnyKind = Kind[Any, Any]

@@ -25,12 +25,14 @@ from privet.report.blocks import (
     render_text,
 )
 from privet.report.labels import class_labels
-from privet.report.model_parts import Parts, says_classes, vote
+from privet.report.model_parts import Parts, join_amounts, says_classes, vote
 from privet.report.wording import explain_promise, list_charges
 from privet.text import escape_html, escape_invisible, join_some
 
 #: A card lists so many values of an attribute.
 MAX_LISTED = 40
+#: It shows the costs of mistakes for so many classes.
+MAX_COSTS = 10
 
 _COMBINED = {
     "counts": "their counts are added up",
@@ -204,16 +206,41 @@ def _about_blocks(model: Model) -> list[CardBlock]:
     )
     how = _COMBINED[model.combine]
     joined = f" ({how})" if len(model.trees) > 1 else ""
+    spread = (
+        ""
+        if model.population is None
+        else " It also holds how the values of each attribute are spread, with noise of standard "
+        f"deviation {model.population.deviation:.2g} on each share."
+    )
     text = (
         f"It predicts {model.schema.target} ({_join_labels(class_labels(model.schema))}). It "
         "consists "
         f"of {_describe_parts(model)}{joined}. The file holds the tests of the trees and "
         f"{counts}. It "
         f"holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
+        f"{spread}"
     )
     settings = tuple((name, _format_setting(value)) for name, value in model.settings.items())
     table: list[CardBlock] = [Grid(("setting", "value"), settings)] if settings else []
-    return [Heading("What this is"), Paragraph(text), *table]
+    return [Heading("What this is"), Paragraph(text), *table, *_decision_blocks(model)]
+
+
+def _decision_blocks(model: Model) -> list[CardBlock]:
+    """Say what mistakes cost, where the model decides by it."""
+    if model.costs is None:
+        return []
+    labels = class_labels(model.schema)
+    said = Paragraph(
+        "It says the class with the smallest expected cost, not always the most likely one. "
+        "Probabilities do not depend on costs. A mistake costs:"
+    )
+    if len(labels) > MAX_COSTS:
+        return [Paragraph(f"{said.text} see the costs in the file, for {len(labels)} classes.")]
+    rows = tuple(
+        (label, *(f"{cost:.4g}" for cost in line))
+        for label, line in zip(labels, model.costs.tolist(), strict=True)
+    )
+    return [said, Grid(("true class", *(f"if it says {label}" for label in labels)), rows)]
 
 
 def _describe_parts(model: Model) -> str:
@@ -401,15 +428,16 @@ def _score_blocks(model: Model) -> list[CardBlock]:
         )
         items.append(
             "Decision trees: every leaf says one class, and adds "
-            f"{' or '.join(f'{amount:.6g}' for amount in votes)} to its score. This amount is "
-            "public and the same in every leaf: it does not say how many people are behind it, "
+            f"{join_amounts(votes)} to its score. This amount is "
+            "public and the same in every leaf of a tree: it does not say how many people are "
+            "behind it, "
             f"nor how sure the leaf is.{drawn if model.privacy.private else ''}"
         )
     if any(vote(tree) is None and says_classes(tree) for tree in parts.trees):
         items.append(
             "A decision tree whose leaves say one class each, with scores for all classes: the "
             "same for all leaves that say the same, "
-            "from noisy counts of all people together who get this answer."
+            "from noisy class counts of all people together who get this answer, or of everybody."
         )
     if parts.terms:
         names = [model.schema.names[tree.cells.attribute[0]] for tree in parts.terms]
@@ -444,4 +472,6 @@ def _join_labels(labels: Sequence[str]) -> str:
 def _format_setting(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_format_setting, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_format_setting(each)}" for name, each in value.items())
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from privet.domain.tree import Tree
@@ -56,3 +57,9 @@ def vote(tree: Tree) -> float | None:
     A drawn tree adds nothing to other classes.
     """
     return float(tree.counts[0].max()) if tree.kind == "drawn" else None
+
+
+def join_amounts(amounts: Iterable[float]) -> str:
+    """Return what drawn trees add in words: one or two amounts, or between which they are."""
+    told = [f"{amount:.6g}" for amount in sorted(set(amounts))]
+    return f"{told[0]} to {told[-1]}" if len(told) > 2 else " or ".join(told)

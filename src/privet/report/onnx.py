@@ -65,7 +65,7 @@ def to_onnx(model: Model) -> onnx.ModelProto:
     steps = [
         *_make_walk_steps(forest.levels),
         *(_make_softmax_steps() if model.combine == "scores" else _make_share_steps()),
-        *_make_answer_steps(),
+        *_make_answer_steps(by_costs=model.costs is not None),
     ]
     nodes = [
         helper.make_node(kind, inputs, output, **options) for kind, inputs, output, options in steps
@@ -156,6 +156,7 @@ def _make_constants(model: Model, forest: _Forest) -> dict[str, npt.NDArray[Any]
         "zero": np.array(0.0),
         "one": np.array(1.0),
         "uniform": np.full((1, n_classes), 1.0 / n_classes),
+        **({} if model.costs is None else {"savings": -model.costs}),
     }
 
 
@@ -212,8 +213,11 @@ def _make_softmax_steps() -> list[Step]:
     ]
 
 
-def _make_answer_steps() -> list[Step]:
+def _make_answer_steps(*, by_costs: bool) -> list[Step]:
+    """The class with the smallest expected cost, or the most likely one."""
+    worth = "worth" if by_costs else "exact"
     return [
-        ("ArgMax", ["exact"], ["label"], {"axis": 1, "keepdims": 0}),
+        *([("MatMul", ["exact", "savings"], [worth], {})] if by_costs else []),
+        ("ArgMax", [worth], ["label"], {"axis": 1, "keepdims": 0}),
         ("Cast", ["exact"], ["probabilities"], {"to": _FLOAT32}),
     ]

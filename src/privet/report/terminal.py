@@ -15,7 +15,7 @@ from privet.report.labels import (
     list_branches,
     score_texts,
 )
-from privet.report.model_parts import Parts, says_classes, vote
+from privet.report.model_parts import Parts, join_amounts, says_classes, vote
 from privet.text import escape_invisible
 
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ def _describe_values(model: Model, parts: Parts, *, whole: bool) -> Text:
             "20."
         )
         return Text(noisy if model.noise else "The counts carry no noise.", style="dim")
-    votes = {vote(tree) for tree in parts.trees}
-    drawn = votes and None not in votes
+    amounts = [amount for tree in parts.trees if (amount := vote(tree)) is not None]
+    drawn = amounts and len(amounts) == len(parts.trees)
     labelled = bool(parts.trees) and all(says_classes(tree) for tree in parts.trees)
     said = [
         "A leaf says a class, and holds no count."
@@ -172,14 +172,7 @@ def _describe_values(model: Model, parts: Parts, *, whole: bool) -> Text:
         else "The numbers are scores, not counts."
     ]
     if len(model.trees) > 1:
-        adds = (
-            (
-                f"A tree adds {' or '.join(sorted(f'{amount:.6g}' for amount in votes))} to the "
-                "score of its class. "
-            )
-            if drawn
-            else ""
-        )
+        adds = (f"A tree adds {join_amounts(amounts)} to the score of its class. ") if drawn else ""
         said.append(
             f"{adds}Scores are added up: the higher the sum, the likelier the class (softmax)."
         )

@@ -89,7 +89,8 @@ def test_a_cell_is_in_the_band_of_the_line_that_the_learner_follows():
     assert kind_of(data) == "balanced"
     for cell in list_cells(data, 1):
         recipe = recipe_for(SCHEMA, cell.rows, Fraction(cell.epsilon))
-        assert (recipe.rounds, recipe.leaves) == (cell.line.rounds, cell.line.leaves)
+        assert recipe.rounds == cell.line.rounds
+        assert recipe.leaves >= cell.line.leaves  # more where draws would be too sharp
 
 
 def test_bands_and_tables_take_turns():

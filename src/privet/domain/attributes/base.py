@@ -80,6 +80,8 @@ class Attribute(ABC):
     ordered: ClassVar[bool]
     #: Whether raw data are best held as floats: 202 and 202.0 are the same entry then.
     holds_numbers: ClassVar[bool] = False
+    #: Whether codes are a fine grid, which learners merge into bins.
+    auto: bool = False
 
     missing: Value | None
     on_unknown: str | None
@@ -129,6 +131,10 @@ class Attribute(ABC):
     def label_edge(self, code: int) -> str:
         """Return the text of the edge at which a bin of an ordered attribute begins."""
         return f"{self.cuts[code]:.6g}"
+
+    def divide_grid(self, bins: int) -> list[int]:
+        """Return the codes at which about so many bins begin that cover the whole range."""
+        return divide_evenly(0, self.bins, bins)
 
     # -- encoding ----------------------------------------------------------------------------------
 
@@ -248,6 +254,12 @@ class Attribute(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, ({k: v for k, v in self.to_json().items() if k != "type"},)
+
+
+def divide_evenly(low: int, high: int, parts: int) -> list[int]:
+    """Return where so many parts of the integers from low to below high begin, of equal size."""
+    parts = min(parts, high - low)
+    return [low + (high - low) * i // parts for i in range(parts)]
 
 
 def takes_plain_values(make: Callable[P, None]) -> Callable[P, None]:

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from privet._validate import IntegerIn
 from privet.domain.attributes.base import (
     PROBLEMS,
     Attribute,
@@ -21,6 +22,9 @@ from privet.domain.encode.scalars import read_numbers
 from privet.domain.encode.steps import Steps
 from privet.errors import SchemaError
 from privet.text import escape_invisible, join_some
+
+#: The most bins of a fine grid, and how far towards zero it is finer: down to bounds/2^OCTAVES.
+GRID, OCTAVES = 1024, 24
 
 
 class Binned(Attribute):
@@ -38,6 +42,7 @@ class Binned(Attribute):
     high: float
     missing: str | None
     on_unknown: Literal["clip", "drop"] | None
+    auto: bool
 
     @abstractmethod
     def reads(self, kind: ValueKind) -> Scalar | None:
@@ -114,6 +119,12 @@ class Binned(Attribute):
 
     # -- words -------------------------------------------------------------------------------------
 
+    def count_bins(self) -> str:
+        """Say how many bins there are."""
+        if self.auto:
+            return f"a grid of {self.bins} bins, which learners merge"
+        return "1 bin" if self.bins == 1 else f"{self.bins} bins"
+
     def describe_unknown(self) -> str:
         return "not counted" if self.on_unknown == "drop" else "counted in the outermost bin"
 
@@ -159,6 +170,14 @@ def _find_code_runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
             first = last = code
     if first is not None and last is not None:
         yield first, last
+
+
+def check_bins(owner: str, bins: object, most: int) -> int | Literal["auto"]:
+    """Return how many bins there are, or ``"auto"``; raise for anything else."""
+    plain: int | Literal["auto"] = IntegerIn(1, most, also=("auto",)).check(
+        "bins", bins, owner, SchemaError
+    )
+    return plain
 
 
 def check_missing_label(owner: str, missing: object) -> None:

@@ -23,7 +23,7 @@ from privet.domain.attributes.base import (
     takes_plain_values,
     text_of,
 )
-from privet.domain.attributes.binned import Binned, check_missing_label
+from privet.domain.attributes.binned import GRID, Binned, check_bins, check_missing_label
 from privet.domain.encode.encoding import PART_RANGES, DatePart, PartName, Scalar, ValueKind
 from privet.domain.encode.scalars import read_numbers
 from privet.errors import SchemaError
@@ -59,7 +59,8 @@ class Date(Binned):
     at
         The date at which the age counts.
     bins
-        How many bins. By default one per value up to 31 values, and 16 for more.
+        How many bins. By default one per value up to 31 values, and 16 for more. ``"auto"`` is
+        a fine grid of at most 1024 bins, which learners merge.
     missing
         A label for a bin of its own for missing entries (null, and text that is no date).
         Without it such a row is not counted.
@@ -107,7 +108,7 @@ class Date(Binned):
         *,
         part: PartName = "date",
         at: date | str | None = None,
-        bins: int | None = None,
+        bins: int | Literal["auto"] | None = None,
         missing: str | None = None,
         on_unknown: Literal["clip", "drop"] | None = None,
         column: str | None = None,
@@ -125,7 +126,7 @@ class Date(Binned):
         values = last - first + 1
         if bins is None:
             bins = values if values <= _FEW else 16
-        bins = check_integer("bins", bins, 1, min(MAX_VALUES - 1, values), **whose)
+        bins = check_bins("Date", bins, min(MAX_VALUES - 1, values))
         check_missing_label("Date", missing)
         if on_unknown is not None:
             check_name("on_unknown", on_unknown, ("clip", "drop"), **whose)
@@ -134,7 +135,8 @@ class Date(Binned):
             high=float(last),
             part=part,
             at=at_date,
-            bins=bins,
+            auto=bins == "auto",
+            bins=min(values, GRID) if bins == "auto" else bins,
             missing=missing,
             on_unknown=on_unknown,
             column=check_column("Date", column),
@@ -219,15 +221,14 @@ class Date(Binned):
 
     @property
     def summary(self) -> str:
-        return f"{self.part}, {self.bins} bins"
+        return f"{self.part}, {self.count_bins()}"
 
     def describe(self, *, limit: int | None = None) -> tuple[str, str]:  # noqa: ARG002
         missing = "" if self.missing is None else f'; a missing entry counts as "{self.missing}"'
         beyond = "not used" if self.on_unknown == "drop" else "counted in the nearest bin"
-        bins = "1 bin" if self.bins == 1 else f"{self.bins} bins"
         bounds = f"{self._name(int(self.low))} to {self._name(int(self.high))}"
         outside = "" if self.part in _NATURAL else f"; dates beyond are {beyond}"
-        return self._describe_kind(), f"{bounds} in {bins}{outside}{missing}"
+        return self._describe_kind(), f"{bounds} in {self.count_bins()}{outside}{missing}"
 
     def _describe_kind(self) -> str:
         if self.part == "date":
@@ -260,7 +261,7 @@ class Date(Binned):
         bounds = int(self.low), int(self.high)
         if _NATURAL.get(self.part) != bounds:
             out["low"], out["high"] = (self._write(bound) for bound in bounds)
-        return {**out, "bins": self.bins}
+        return {**out, "bins": "auto" if self.auto else self.bins}
 
 
 def _check_bounds(part: PartName, low: object, high: object) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from privet._validate import check_integer, check_name
+from privet._validate import check_name
 from privet.domain.attributes.base import (
     MAX_VALUES,
     Draws,
@@ -22,10 +22,19 @@ from privet.domain.attributes.base import (
     takes_plain_values,
     text_of,
 )
-from privet.domain.attributes.binned import Binned, check_missing_label
+from privet.domain.attributes.binned import (
+    GRID,
+    OCTAVES,
+    Binned,
+    check_bins,
+    check_missing_label,
+)
 from privet.domain.encode.encoding import Scalar, ValueKind
 from privet.domain.encode.scalars import number_of
 from privet.errors import SchemaError
+
+#: How many times smaller than the larger bound a number is from which on bins have equal widths.
+UNITS = 64
 
 
 class Numeric(Binned):
@@ -38,10 +47,13 @@ class Numeric(Binned):
     low, high
         The public bounds.
     bins
-        How many bins.
+        How many bins, or ``"auto"``: a fine grid of at most 1024 public bins, which learners
+        merge by a public rule or by quantiles that they pay for. Use it where you do not know
+        which bins matter, and where the bounds may be far too wide.
     spacing
         ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if
-        ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``.
+        ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``. By default linear; the
+        grid of ``bins="auto"`` is then both, linear and finer towards zero.
     edges
         The bin edges themselves, instead of the four above.
     missing
@@ -76,7 +88,7 @@ class Numeric(Binned):
     unreadable: ClassVar[What] = "not a number"
 
     bins: int = 16
-    spacing: Literal["linear", "log"]
+    spacing: Literal["linear", "log"] | None
     edges: tuple[float, ...] | None
 
     @takes_plain_values
@@ -85,7 +97,7 @@ class Numeric(Binned):
         low: float | None = None,
         high: float | None = None,
         *,
-        bins: int | None = None,
+        bins: int | Literal["auto"] | None = None,
         spacing: Literal["linear", "log"] | None = None,
         edges: Sequence[float] | None = None,
         missing: str | None = None,
@@ -108,13 +120,15 @@ class Numeric(Binned):
             low, high, bins, spacing = listed[0], listed[-1], len(listed) - 1, "linear"
         else:
             listed = None
-            bins, spacing = 16 if bins is None else bins, "linear" if spacing is None else spacing
+            bins = 16 if bins is None else bins
+            spacing = "linear" if spacing is None and bins != "auto" else spacing
         low, high = check_finite("Numeric", "low", low), check_finite("Numeric", "high", high)
         if low >= high:
             raise SchemaError(f"Numeric: low must be below high, got low={low:g} and high={high:g}")
         whose: Any = {"owner": "Numeric", "error": SchemaError}
-        bins = check_integer("bins", bins, 1, MAX_VALUES - 1, **whose)
-        check_name("spacing", spacing, ("linear", "log"), **whose)
+        bins = check_bins("Numeric", bins, MAX_VALUES - 1)
+        if spacing is not None:
+            check_name("spacing", spacing, ("linear", "log"), **whose)
         if spacing == "log" and low < 0:
             raise SchemaError(f"Numeric: spacing='log' needs low >= 0, got low={low:g}")
         check_missing_label("Numeric", missing)
@@ -123,30 +137,72 @@ class Numeric(Binned):
         self._keep(
             low=low,
             high=high,
-            bins=bins,
+            auto=bins == "auto",
             spacing=spacing,
             edges=listed,
             missing=missing,
             on_unknown=on_unknown,
             column=check_column("Numeric", column),
         )
+        self._keep(bins=len(self._list_grid()) - 1 if self.auto else bins)
         if any(a >= b for a, b in pairwise(self.cuts)):
             raise SchemaError(
-                f"Numeric: {bins} bins between {low:g} and {high:g} are too fine for floating point"
+                f"Numeric: {self.bins} bins between {low:g} and {high:g} are too fine for floating "
+                "point"
             )
 
     @cached_property
     def cuts(self) -> tuple[float, ...]:
         if self.edges is not None:
             return self.edges
-        steps = np.arange(1, self.bins) / self.bins
-        if self.spacing == "linear":
+        return self._list_grid() if self.auto else self._space_evenly(self.bins)
+
+    def _space_evenly(self, bins: int) -> tuple[float, ...]:
+        steps = np.arange(1, bins) / bins
+        if self.spacing != "log":
             inner = self.low + (self.high - self.low) * steps
         elif self.low > 0:
             inner = self.low * np.exp(steps * (math.log(self.high) - math.log(self.low)))
         else:
             inner = np.expm1(steps * math.log1p(self.high))
         return (self.low, *(float(edge) for edge in inner), self.high)
+
+    def _list_grid(self) -> tuple[float, ...]:
+        """Return the edges of the fine grid, at most :data:`GRID` bins between the bounds.
+
+        Without a declared spacing, half of it is evenly spaced, and half is finer towards zero, in
+        equal ratios: bounds that are far too wide then leave the numbers apart all the same. Where
+        integers are bounds, integers are edges; where these are far apart, nothing else is.
+        """
+        if self.spacing is not None:
+            return self._space_evenly(GRID)
+        width, parts = self.high - self.low, GRID // 2
+        integers = self.low.is_integer() and self.high.is_integer()
+        if integers and width <= parts:
+            parts = int(width) << (parts // int(width)).bit_length() - 1
+        even = np.array(self._space_evenly(parts))
+        each_side = GRID // 4 if self.low < 0 < self.high else GRID // 2
+        ratios = 2.0 ** (-OCTAVES / each_side * np.arange(1, each_side))
+        near_zero = max(-self.low, self.high) * ratios
+        near_zero = near_zero[near_zero * (1 / ratios[0] - 1) < even[1] - even[0]]
+        inner = np.concatenate([even, near_zero, -near_zero])
+        inner = np.unique(np.ceil(inner) if integers and width > 4 * GRID else inner)
+        inside = inner[(inner > self.low) & (inner < self.high)] + 0.0  # minus zero is zero
+        return (self.low, *inside.tolist(), self.high)
+
+    def divide_grid(self, bins: int) -> list[int]:
+        """Return the codes at which about so many bins begin that cover the whole range.
+
+        Without a declared spacing, they are even steps of log(1 + |x|/unit), between equal widths
+        and equal ratios: :data:`UNITS` units reach the larger bound.
+        """
+        if self.spacing is not None:
+            return super().divide_grid(bins)
+        cuts = np.array(self.cuts)
+        unit = np.abs(cuts).max() / UNITS
+        place = np.sign(cuts) * np.log1p(np.abs(cuts) / unit)
+        wanted = np.linspace(place[0], place[-1], bins + 1)[1:-1]
+        return sorted({0, *np.searchsorted(place[1:-1], wanted).tolist()})
 
     def label_bins(self) -> Iterator[str]:
         *spans, last = (f"[{a:.6g}, {b:.6g})" for a, b in pairwise(self.cuts))
@@ -207,14 +263,13 @@ class Numeric(Binned):
 
     @property
     def summary(self) -> str:
-        return f"number, {self.bins} bins"
+        return f"number, {self.count_bins()}"
 
     def describe(self, *, limit: int | None = None) -> tuple[str, str]:  # noqa: ARG002
         missing = "" if self.missing is None else f'; a missing entry counts as "{self.missing}"'
         beyond = "not used" if self.on_unknown == "drop" else "counted in the nearest bin"
-        bins = "1 bin" if self.bins == 1 else f"{self.bins} bins"
         bounds = f"{self.low:.6g} to {self.high:.6g}"
-        return "number", f"{bounds} in {bins}; numbers beyond are {beyond}{missing}"
+        return "number", f"{bounds} in {self.count_bins()}; numbers beyond are {beyond}{missing}"
 
     def describe_span(self, first: int, last: int) -> str:
         low, high = f"{self.cuts[first]:.6g}", f"{self.cuts[last + 1]:.6g}"
@@ -229,7 +284,10 @@ class Numeric(Binned):
     def facts(self) -> dict[str, Any]:
         if self.edges is not None:
             return {"edges": list(self.edges)}
-        return {"low": self.low, "high": self.high, "bins": self.bins, "spacing": self.spacing}
+        bounds = {"low": self.low, "high": self.high}
+        if self.auto:
+            return {**bounds, "bins": "auto", **({"spacing": self.spacing} if self.spacing else {})}
+        return {**bounds, "bins": self.bins, "spacing": self.spacing}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

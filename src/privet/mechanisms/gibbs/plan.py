@@ -8,17 +8,15 @@ attributes, alone and with one attribute more.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from privet._types import Ints
 from privet.domain.cells import Split
-from privet.domain.space import TreeSpace, child_masks, separates
+from privet.domain.space import SpaceContent, TreeSpace, child_masks, separates
 
 
 class Arrays(NamedTuple):
@@ -144,21 +142,11 @@ class SpaceArrays:
 
 def plan_of(space: TreeSpace) -> SpaceArrays:
     """Return the arrays of a space, kept for the next draw from one of the same content."""
-    schema = json.dumps(space.schema.to_json(), sort_keys=True)
-    _, _, *facts = space.identity()
-    return _lay_out(_Content((schema, *facts), space))
-
-
-@dataclass(frozen=True)
-class _Content:
-    """A space, recognised by what it says."""
-
-    facts: tuple[Any, ...]
-    space: TreeSpace = field(compare=False)
+    return _lay_out(SpaceContent.of(space))
 
 
 @lru_cache(maxsize=4)
-def _lay_out(content: _Content) -> SpaceArrays:
+def _lay_out(content: SpaceContent) -> SpaceArrays:
     return SpaceArrays(content.space)
 
 

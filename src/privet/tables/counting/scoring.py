@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
-from math import exp, floor
-from typing import Any
+from math import exp, floor, sqrt
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,13 @@ UNIT = 1 << 16
 #: (Two classes need one number each.)
 CLIP = {2: UNIT * 3 // 4}
 CLIP_MORE_CLASSES = UNIT
+#: Or, rows of equal scores alike, to this size in L2. For two classes that is sqrt(5)/4, as much as
+#: a row in doubt has.
+EVEN_CLIP = {2: 36_635}
+EVEN_CLIP_MORE_CLASSES = UNIT * 3 // 4
+#: How a row's derivatives are scaled down: by its own size in L1, or evenly, as those of a row of
+#: the least likely class are, in L2.
+Clip = Literal["own", "even"]
 MAX_TREES = 10_000
 MAX_SCORE = 1e6
 
@@ -40,8 +47,8 @@ class Scoring:
     rows.
 
     Whatever the trees hold, a weight is from 0 to UNIT and a row's derivatives are at most
-    :func:`clip_of` in L1: that is what the sensitivity of a question stands on, so it does not rest
-    on who made the trees.
+    :func:`clip_of` in L1, or :func:`even_clip_of` in L2: that is what the sensitivity of a question
+    stands on, so it does not rest on who made the trees.
     """
 
     def __init__(self, schema: Schema, trees: Iterable[Tree]) -> None:
@@ -84,18 +91,21 @@ class Scoring:
         times: Ints,
         cell: npt.NDArray[Any],
         table: Ints,
+        clip: Clip = "own",
     ) -> None:
         """Add the rows' first derivatives [y = c] - p_c and second ones p_c (1 - p_c) of their
         log-likelihood to a table.
 
         The table is (cells, 2, numbers): one number each for two classes (that of the second),
         otherwise one per class. A row's numbers are scaled down, all together, to :func:`clip_of`
-        in L1. It counts ``times`` (empty: once), in its cell. The last cell of the table is for
-        rows of none (-1), which take as long as others.
+        in L1, or to :func:`even_clip_of` in L2. It counts ``times`` (empty: once), in its cell. The
+        last cell of the table is for rows of none (-1), which take as long as others.
         """
-        differentiate(
-            self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table
-        )
+        n_classes, scores = self._schema.n_classes, self._scores(codes)
+        if clip == "own":
+            differentiate(scores, classes, times, cell, clip_of(n_classes), table)
+        else:
+            differentiate_evenly(scores, classes, times, cell, even_clip_of(n_classes), table)
 
     @cached_property
     def _routes(self) -> tuple[Routes, Floats]:
@@ -115,6 +125,11 @@ class Scoring:
 def clip_of(n_classes: int) -> int:
     """Return the most that a row's derivatives can be in L1, in units."""
     return CLIP.get(n_classes, CLIP_MORE_CLASSES)
+
+
+def even_clip_of(n_classes: int) -> int:
+    """Return the most that a row's evenly clipped derivatives can be in L2, in units."""
+    return EVEN_CLIP.get(n_classes, EVEN_CLIP_MORE_CLASSES)
 
 
 def copy_cells(schema: Schema, cells: Cells) -> Cells:
@@ -189,5 +204,42 @@ def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, ta
             left -= abs(slope)
             bend = max(0, min(left, bend))
             left -= bend
+            table[place, 0, c - first] += slope * (times[row] if len(times) else 1)
+            table[place, 1, c - first] += bend * (times[row] if len(times) else 1)
+
+
+@compile_kernel(error_model="numpy")
+def differentiate_evenly(
+    total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any
+) -> None:
+    """Add the derivatives of each row to its cell (-1: the last of the table), in units, each row's
+    at most ``clip`` in L2.
+
+    Rows of equal scores are scaled alike, as one of the least likely class has to be. So sums are
+    zero where the scores are right; a clip by each row's own size makes scores too sure.
+    """
+    n_classes, numbers = total.shape[1], table.shape[2]
+    first = n_classes - numbers  # of two classes, only the second
+    p = np.empty(n_classes)
+    for row in range(len(classes)):
+        place = cell[row] if cell[row] >= 0 else len(table) - 1
+        softmax(total[row], p)
+        least, likely, bends = 1.0, 0.0, 0.0
+        for c in range(n_classes):
+            least = min(least, p[c])
+            likely += p[c] * p[c]
+        for c in range(first, n_classes):
+            bends += (p[c] * (1.0 - p[c])) ** 2
+        slopes = (1.0 - least) ** 2 if numbers == 1 else 1.0 - 2.0 * least + likely
+        scale = UNIT * min(1.0, clip / max(UNIT * sqrt(slopes + bends), 1.0))
+        left = clip * clip  # cut off towards zero, and whatever rounding does never beyond the clip
+        for c in range(first, n_classes):
+            slope = int(scale * ((1.0 if c == classes[row] else 0.0) - p[c]))
+            bend = int(scale * p[c] * (1.0 - p[c]))
+            # the size first: the square of a very large number could come out small
+            slope = slope if abs(slope) <= clip and slope * slope <= left else 0
+            left -= slope * slope
+            bend = bend if 0 <= bend <= clip and bend * bend <= left else 0
+            left -= bend * bend
             table[place, 0, c - first] += slope * (times[row] if len(times) else 1)
             table[place, 1, c - first] += bend * (times[row] if len(times) else 1)
