@@ -130,6 +130,8 @@ EXTRAS = (
     "privet.domain.encode.arrow_columns",
     "privet.domain.encode.polars_columns",
     "privet.federation.flower.client",
+    "privet.federation.flower.relay_client",
+    "privet.federation.flower.relay_server",
     "privet.federation.flower.server",
     "privet.outsource.server.app",
     "privet.outsource.server.handlers",

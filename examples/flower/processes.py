@@ -4,6 +4,7 @@ together.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -33,24 +35,37 @@ class Flower:
     flower.run(...)``.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, app: Path = APP, *, tls: bool = False) -> None:
+        self.folder, self._app, self._tls = folder, app, tls
         self._home = folder / "flower"
         self._home.mkdir(parents=True)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Flower:
         self._port = free_port()
+        authority = self._home / "ca.pem"
         connection = (
             '[superlink]\ndefault = "loopback"\n\n[superlink.loopback]\naddress = '
-            f'"127.0.0.1:{self._port}"\ninsecure = true\n'
+            f'"127.0.0.1:{self._port}"\n'
+            + (f'root-certificates = "{authority}"\n' if self._tls else "insecure = true\n")
         )
         (self._home / "config.toml").write_text(connection)
-        # TLS is for the world outside of this machine; apps run from what is installed here.
+        security = ["--insecure"]
+        self._trusted = ["--insecure"]
+        if self._tls:
+            write_certificates(self._home)
+            named = {"ca-certfile": "ca.pem", "certfile": "link.pem", "keyfile": "link.key"}
+            security = [
+                word
+                for name, file in named.items()
+                for word in (f"--ssl-{name}", self._home / file)
+            ]
+            self._trusted = ["--root-certificates", str(authority)]
+        # Apps run from what is installed here.
         self._start(
             "superlink",
             "flower-superlink",
-            "--insecure",
+            *map(str, security),
             "--port",
             str(self._port),
             "--disable-runtime-dependency-installation",
@@ -71,12 +86,12 @@ class Flower:
         """Start the SuperNode of a party."""
         settings = " ".join(f"{key}={json.dumps(value)}" for key, value in config.items())
         where = ("--superlink", f"127.0.0.1:{self._port}", "--port", str(free_port()))
-        self._start(name, "flower-supernode", "--insecure", *where, "--node-config", settings)
+        self._start(name, "flower-supernode", *self._trusted, *where, "--node-config", settings)
 
     def run(self, config: Mapping[str, object], timeout: float = 300.0) -> Ended:
         """Run the app to its end."""
         overrides = " ".join(f"{key}={json.dumps(value)}" for key, value in config.items())
-        log = self._flwr(timeout, "run", str(APP), "--run-config", overrides, "--stream")
+        log = self._flwr(timeout, "run", str(self._app), "--run-config", overrides, "--stream")
         newest = max(
             json.loads(self._flwr(60, "ls", "--format", "json"))["runs"],
             key=lambda run: run["pending-at"],
@@ -144,6 +159,46 @@ class Flower:
                     return
             time.sleep(0.1)
         raise TimeoutError(f"no SuperLink within {timeout:g} seconds:\n{self.log('superlink')}")
+
+
+def write_certificates(folder: Path) -> None:
+    """Write an authority of this run's own, and its certificate for the SuperLink on loopback."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    keys = {name: ec.generate_private_key(ec.SECP256R1()) for name in ("ca", "link")}
+    names = {name: x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]) for name in keys}
+    now = datetime.now(UTC)
+    for name, key in keys.items():
+        built = (
+            x509.CertificateBuilder()
+            .subject_name(names[name])
+            .issuer_name(names["ca"])
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(hours=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=name == "ca", path_length=None), critical=True)
+            .add_extension(
+                x509.SubjectAlternativeName(
+                    [
+                        x509.DNSName("localhost"),
+                        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+                    ]
+                ),
+                critical=False,
+            )
+            .sign(keys["ca"], hashes.SHA256())
+        )
+        (folder / f"{name}.pem").write_bytes(built.public_bytes(serialization.Encoding.PEM))
+        private = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        (folder / f"{name}.key").touch(0o600)
+        (folder / f"{name}.key").write_bytes(private)
 
 
 def descendants(ancestor: int) -> list[int]:

@@ -189,7 +189,7 @@ class RelayFile:
     def start(cls, schema: Schema, cards: Sequence[Card], people: People) -> Self:
         """Return a relay that nobody has taken a turn in. It sees no data and costs nothing."""
         PEOPLE.check("people", people)
-        shared = _shared(schema)
+        shared = share_schema(schema)
         if len(cards) < 2:
             raise ParameterError(f"a relay needs two parties or more, got {len(cards)}")
         relay = cls(shared, people)
@@ -469,7 +469,7 @@ class RelayFile:
         )
         schema = schema_from(document["schema"])
         require(
-            schema == _shared(schema) and not schema.from_data,
+            schema == share_schema(schema) and not schema.from_data,
             "its schema says something about the rows of a party",
         )
         relay = cls(schema, document["people"])
@@ -517,9 +517,10 @@ class RelayFile:
         return relay
 
 
-def _shared(schema: Schema) -> Schema:
-    """Return what all parties share: whose row it is, and how many somebody has, each says about
-    its own table.
+def share_schema(schema: Schema) -> Schema:
+    """Return what all parties share of a schema.
+
+    Whose row it is, and how many rows somebody has, each party says about its own table.
     """
     return schema.declare(n_rows=None, person=None, rows_per_person=1)
 

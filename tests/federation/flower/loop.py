@@ -41,6 +41,7 @@ class LoopGrid(Grid):
         self.apps, self.contexts, self.drops = apps, contexts, dict(drops or {})
         self.seen: list[tuple[str, Message]] = []
         self.dead: set[int] = set()
+        self.waiting: dict[str, Message | None] = {}
 
     def send_and_receive(
         self, messages: Iterable[Message], *, timeout: float | None = None
@@ -50,7 +51,7 @@ class LoopGrid(Grid):
     def _reply(self, message: Message) -> Message | None:
         node = message.metadata.dst_node_id
         configs = message.content.config_records.get("secaggplus_configs")
-        stage = "plain" if configs is None else str(configs["stage"])
+        stage = message.metadata.message_type if configs is None else str(configs["stage"])
         if self.drops.get(node) == stage:
             self.dead.add(node)
         if node in self.dead:
@@ -77,8 +78,17 @@ class LoopGrid(Grid):
 
     def set_run(self, run) -> None: ...
     def create_message(self, *args, **kwargs): ...
-    def push_messages(self, messages): ...
-    def pull_messages(self, message_ids): ...
+
+    def push_messages(self, messages: Iterable[Message]) -> list[str]:
+        names = []
+        for message in messages:
+            names.append(f"message {len(self.waiting)}")
+            self.waiting[names[-1]] = self._reply(message)
+        return names
+
+    def pull_messages(self, message_ids: Iterable[str]) -> list[Message]:
+        replies = [(name, self.waiting[name]) for name in message_ids]
+        return [reply for _, reply in replies if reply is not None]
 
 
 def a_context(

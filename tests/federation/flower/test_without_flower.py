@@ -16,7 +16,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("module", ["client", "server"])
+@pytest.mark.parametrize("module", ["client", "server", "relay_client", "relay_server"])
 def test_the_app_says_what_to_install(module):
     done = python(f"import privet.federation.flower.{module}")
     assert done.returncode == 1
@@ -26,7 +26,7 @@ def test_the_app_says_what_to_install(module):
 
 def test_nothing_else_needs_it():
     done = python(
-        "import privet.federation.flower.party, privet.federation.flower.party, "
+        "import privet.federation.flower.party, privet.federation.flower.relay_party, "
         "privet.federation.flower.terms\nprint('fine')"
     )
     assert done.stdout == "fine\n", done.stderr

@@ -1,6 +1,12 @@
-"""Run Privet as a Flower app: secure aggregation shows only the sum of counts.
+"""Run Privet as a Flower app: parties take turns on one model, or add up counts in a secure sum.
 
-Needs ``privet[flower]``; only the two apps import Flower.
+Needs ``privet[flower]``; only the apps import Flower.
+
+- :mod:`~privet.federation.flower.relay_client`, :mod:`~privet.federation.flower.relay_server`: the
+  two apps of a relay
+- :mod:`~privet.federation.flower.relay_party`: one party of a relay: what it signs, what it pays
+
+The secure sum:
 
 - :mod:`~privet.federation.flower.client`, :mod:`~privet.federation.flower.server`: the two apps
 - :mod:`~privet.federation.flower.party`: one party: its table, its ledger, what it accepts

@@ -19,7 +19,7 @@ from privet.errors import MissingDependency, ParameterError, PrivacyError
 from privet.federation.flower import encoding
 from privet.federation.flower import terms as trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
-from privet.federation.flower.terms import Terms, require_key
+from privet.federation.flower.terms import Terms, read_timeout, require_key
 from privet.federation.plan import plan_to_bytes, read_plan
 from privet.learners.random_trees.batches import PEOPLE, make_batch_model
 from privet.learners.random_trees.drawing import Plan
@@ -69,21 +69,15 @@ class RunSettings:
                 f"parties must be at least honest + colluding = {terms.contributions}, got "
                 f"{parties}"
             )
-        people, timeout = str(require_key(config, "people")), config.get("timeout", 60.0)
+        people = str(require_key(config, "people"))
         PEOPLE.check("people", people)
-        if (
-            isinstance(timeout, bool)
-            or not isinstance(timeout, int | float)
-            or not 0 < timeout < 1e6
-        ):
-            raise ParameterError(f"timeout must be a number of seconds, got {timeout!r}")
         return cls(
             Path(str(require_key(config, "plan"))),
             terms,
             parties,
             Path(str(require_key(config, "output"))),
             people,
-            float(timeout),
+            read_timeout(config, 60.0),
         )
 
 

@@ -74,6 +74,14 @@ def require_key(config: Mapping[str, object], key: str) -> object:
     return config[key]
 
 
+def read_timeout(config: Mapping[str, object], default: float) -> float:
+    """Return how many seconds a server waits for its parties, or raise."""
+    timeout = config.get("timeout", default)
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < 1e6:
+        raise ParameterError(f"timeout must be a number of seconds, got {timeout!r}")
+    return float(timeout)
+
+
 # The trust model in words, for the privacy statement of a model that came out of a secure sum.
 
 
