@@ -1,5 +1,5 @@
-"""Three parties, one private forest: a secure sum under Flower, beside merged contributions and
-pooled rows.
+"""Three parties, one private forest: a secure sum under Flower, beside merged contributions, pooled
+rows, and the default learner on one party's rows alone.
 
     python examples/flower/run.py
 
@@ -18,10 +18,12 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 
 import privet as pv
 from privet.federation import contribute, draw_plan, merge, write_plan
 from privet.learners.random_trees.drawing import Plan
+from privet.model import Model
 
 sys.path.insert(0, str(Path(__file__).parent))
 from processes import Flower
@@ -86,17 +88,23 @@ def federate(folder: Path, epsilon: str, trees: int) -> None:
     say("\n".join(f"  {note}" for note in secure.privacy_.notes) + "\n")
     apart = [contribute(plan, curator_of(table, plan, epsilon), epsilon) for table in tables]
     models = {
-        "pooled rows, one curator": contribute(plan, curator_of(train, plan, epsilon), epsilon),
-        "secure sum (Flower)": secure.model_,
-        "merged contributions": merge(apart, "disjoint"),
-        "one party alone": apart[0],
+        "random trees, pooled rows": contribute(plan, curator_of(train, plan, epsilon), epsilon),
+        "random trees, secure sum": secure.model_,
+        "random trees, merged": merge(apart, "disjoint"),
+        "random trees, one party": apart[0],
+    }
+    # What a party would use if it stayed alone is the default learner, not random trees.
+    default = {
+        "default, one party alone": fit_default(tables[0], plan, epsilon),
+        "default, pooled rows": fit_default(train, plan, epsilon),
     }
     say(f"{'at epsilon ' + epsilon:<28}accuracy   noise of a leaf count")
-    for name, model in models.items():
+    for name, model in {**models, **default}.items():
         predicted = pv.ReleasedClassifier(model).predict(test[list(data.schema)])
         # nursery is public, so that exact numbers are no harm
         accuracy = float((predicted == test[data.schema.target]).mean())
-        say(f"{name:<28}{accuracy:8.3f}   {model.noise:8.1f}")
+        noise = "" if name in default else f"   {model.noise:8.1f}"
+        say(f"{name:<28}{accuracy:8.3f}{noise}")
 
 
 def party_config(folder: Path, party: int, table: object, epsilon: str) -> dict[str, object]:
@@ -119,6 +127,13 @@ def party_config(folder: Path, party: int, table: object, epsilon: str) -> dict[
 
 def curator_of(table: object, plan: Plan, epsilon: str) -> pv.Curator:
     return pv.Curator(table, plan.schema, pv.Budget(epsilon))
+
+
+def fit_default(table: pd.DataFrame, plan: Plan, epsilon: str) -> Model:
+    """The model of the default learner, which is told the public size of the table."""
+    schema = plan.schema.declare(n_rows=round(len(table), -2))
+    curator = pv.Curator(table, schema, pv.Budget(epsilon))
+    return pv.PrivetClassifier(epsilon).fit_from(curator).model_
 
 
 def say(text: str) -> None:

@@ -120,14 +120,18 @@ def test_the_example(tmp_path):
         )
     }
     assert set(found) == {
-        "pooled rows, one curator",
-        "secure sum (Flower)",
-        "merged contributions",
-        "one party alone",
+        "random trees, pooled rows",
+        "random trees, secure sum",
+        "random trees, merged",
+        "random trees, one party",
     }
     pooled, secure, merged = (
         found[name]
-        for name in ("pooled rows, one curator", "secure sum (Flower)", "merged contributions")
+        for name in (
+            "random trees, pooled rows",
+            "random trees, secure sum",
+            "random trees, merged",
+        )
     )
     assert secure[1] == pytest.approx(pooled[1] * 1.5**0.5, rel=0.02), (
         "that of one curator for any two of the three"
@@ -135,6 +139,8 @@ def test_the_example(tmp_path):
     assert secure[1] < merged[1]
     assert abs(secure[0] - pooled[0]) < 0.06
     assert secure[0] > 0.8
+    # Beside random trees stands what a party would use if it stayed alone.
+    assert re.search(r"^default, one party alone +0\.\d+$", done.stdout, re.M)
     assert "honest but curious" in done.stdout
     assert of_this_run(tmp_path / "kept") == []
     batch = pv.load(tmp_path / "kept/model.json").model_.evidence.batches[0]
