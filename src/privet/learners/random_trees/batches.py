@@ -57,7 +57,7 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
     Cost: pure ``epsilon``. Neighbours: one row added or removed.
     """
     check_same_domain(plan, curator.schema)
-    _check_label(name)
+    check_label(name)
     what = f"leaf counts of {len(plan.forest)} trees"
     with Spending.reserve(curator, epsilon, f"contribution: {what}") as spending:
         amount = spending.take(Fraction(1))
@@ -106,7 +106,7 @@ def add_batch(
     :func:`warn_if_worn`.
     """
     PEOPLE.check("people", people)
-    _check_label(name)
+    check_label(name)
     model = getattr(model, "model_", model)
     plan = plan_of(model)
     assert model.evidence is not None
@@ -207,7 +207,7 @@ def check_same_domain(plan: Plan, schema: Schema) -> None:
         )
 
 
-def _check_label(name: str) -> None:
+def check_label(name: str) -> None:
     """Raise unless a name fits into the file that will hold it.
 
     To find out after the charge would be too late.
