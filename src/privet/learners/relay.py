@@ -322,6 +322,9 @@ def fit_by_turns(
         ]
     schema = combine_facts([curator.schema for curator in curators])
     statement = PrivacyStatement.together(statements, people)
+    settings["rows"] = {
+        one.id: rows for one, rows in zip(statements, settings["rows"], strict=True)
+    }
     return make_model(schema, trees, statement, settings)
 
 
@@ -395,7 +398,7 @@ def take_all_turns(
                 PartyWarning,
                 stacklevel=5,
             )
-    return relay.trees, relay.settings
+    return relay.trees, {**relay.settings, "rows": [party.rows for party in parties]}
 
 
 def _assign(steps: int, weights: Sequence[float]) -> list[int]:

@@ -31,7 +31,8 @@ from privet.errors import ParameterError, QuestionError
 from privet.learners.base import check_curator, measure_rows
 from privet.learners.default_recipe import Recipe, has_small_domain, measure_evidence, recipe_for
 from privet.learners.drift import measure_trust, share_for_trust
-from privet.learners.random_trees.batches import PEOPLE, check_label, combine_facts
+from privet.learners.random_trees.batches import PEOPLE, check_label, combine_facts, plan_of
+from privet.learners.random_trees.batches import update as update_counts
 from privet.learners.relay import LEARNER, Party, draw_turn, make_model, pool_parties
 from privet.learners.resolution import Resolution, resolve
 from privet.learners.terms import PRIOR, Terms
@@ -139,6 +140,43 @@ def update_boosted(
     )
 
 
+def update(
+    model: Model,
+    curator: AnyCurator,
+    epsilon: Number,
+    people: People,
+    name: str = "",
+    *,
+    rows_before: float | None = None,
+) -> Model:
+    """Add a batch of people to a model: of random trees by their counts, of the default learner by
+    further trees.
+
+    Cost: pure ``epsilon`` for the new rows. Neighbours: one row added or removed. A person loses
+    the largest epsilon of the batches if nobody is in two of them, and their sum otherwise. Warns
+    where noise has outgrown the counts. ``rows_before`` is for the default learner, see
+    :func:`update_boosted`.
+    """
+    model = getattr(model, "model_", model)
+    if can_update(model):
+        return update_boosted(model, curator, epsilon, people, name, rows_before=rows_before)
+    return update_counts(model, curator, epsilon, people, name)
+
+
+def check_kind(model: Model) -> None:
+    """Raise unless models of this kind can be updated."""
+    if not can_update(model):
+        plan_of(model)
+
+
+def check_schema(model: Model, schema: Schema) -> None:
+    """Raise unless a table of this schema can be added to a model."""
+    if model.schema.fingerprint != schema.fingerprint:
+        raise QuestionError(
+            "the model was made for another schema: attributes, values, target or classes differ"
+        )
+
+
 def can_update(model: Model) -> bool:
     """Return whether a model is one of the default learner, whose trees add up scores."""
     return model.learner == LEARNER and model.combine == "scores" and model.evidence is None
@@ -164,10 +202,7 @@ def check_update(
         )
     if model.privacy.vertical:
         raise ParameterError("models of tables with different attributes cannot be updated")
-    if model.schema.fingerprint != curator.schema.fingerprint:
-        raise QuestionError(
-            "the model was made for another schema: attributes, values, target or classes differ"
-        )
+    check_schema(model, curator.schema)
     if is_infinite(epsilon):
         raise ParameterError("an update needs a finite epsilon: without noise, pool the rows")
     amount = parse_exact("epsilon", epsilon)
@@ -179,7 +214,7 @@ def check_update(
             f"a model of {len(model.trees)} trees is not updated, {MAX_TREES} are the most; build "
             "it anew"
         )
-    unit = _find_unit(model)
+    unit = find_unit(model)
     if unit != ("rho" if small and curator.unit == "rho" else "epsilon"):
         raise ParameterError(
             f"the batches of the model are counted in {unit}, and this one would not be; they must "
@@ -330,7 +365,8 @@ def _grow(
     return take_step(spending, step, trees, resolution), settings
 
 
-def _find_unit(model: Model) -> Unit:
+def find_unit(model: Model) -> Unit:
+    """Return what the batches of a model are counted in; raise where one has no noise."""
     units = set()
     for leaf in model.privacy.leaves:
         cost = leaf.charged

@@ -83,7 +83,8 @@ def plan_of(model: Model) -> Plan:
     if model.evidence is None:
         raise ParameterError(
             f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added "
-            "to it; random trees that were trained, contributed or merged do"
+            "to it; random trees that were trained, contributed or merged do, and models of the "
+            "default learner grow by further trees"
         )
     return Plan(
         model.schema,
