@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from fractions import Fraction as F
 from pathlib import Path
 
 import duckdb
@@ -329,6 +330,25 @@ class TestUpdate:
             code=2,
         ).err
         assert "charged to one account" in refused
+        assert pv.SQLiteLedger("north.csv.ledger.sqlite").spent("north.csv").epsilon == 1
+
+    def test_a_model_of_the_default_learner_grows(self, folder, run):
+        run("fit", "north.csv", "-s", "s.json", "-e", "1", "-o", "m.json")
+        more = ["-e", "1/2", "--people", "disjoint", "--name", "spring", "--rows-before", "200"]
+        told = json.loads(
+            run("update", "m.json", "south.parquet", *more, "-o", "m2.json", "--json").out
+        )
+        assert (told["epsilon"], told["people"]) == (1, "disjoint")
+        assert {batch["name"] for batch in told["batches"]} == {"", "spring"}
+        assert pv.SQLiteLedger("south.parquet.ledger.sqlite").spent("south.parquet").epsilon == F(
+            1, 2
+        )
+        assert len(pv.load("m2.json").model_.trees) > len(pv.load("m.json").model_.trees)
+
+    def test_a_default_model_does_not_take_the_old_table_for_new(self, folder, run):
+        run("fit", "north.csv", "-s", "s.json", "-e", "1", "-o", "m.json")
+        again = ["-e", "1", "--people", "disjoint", "-o", "m2.json"]
+        assert "charged to one account" in run("update", "m.json", "north.csv", *again, code=2).err
         assert pv.SQLiteLedger("north.csv.ledger.sqlite").spent("north.csv").epsilon == 1
 
     def test_another_learner(self, folder, run):

@@ -29,7 +29,15 @@ from rich.progress import (
 
 from experiments.bench.accuracy.folds import FOLDS
 from experiments.bench.accuracy.versions import code_version
-from experiments.bench.federation import gibbs, horizontal, relay, unequal, updates, vertical
+from experiments.bench.federation import (
+    gibbs,
+    grown,
+    horizontal,
+    relay,
+    unequal,
+    updates,
+    vertical,
+)
 from experiments.bench.federation.problem import Problem
 from experiments.bench.federation.results import Results, Row, Task
 
@@ -44,6 +52,7 @@ class Experiment(NamedTuple):
 
 EXPERIMENTS = {
     "relay": Experiment(relay.run, relay.SETS, 1),
+    "grown": Experiment(grown.run, grown.SETS, 1),
     "updates": Experiment(updates.run, updates.SETS, 6),
     "horizontal": Experiment(horizontal.run, horizontal.SETS, 2),
     "unequal": Experiment(unequal.run, unequal.SETS, 2),

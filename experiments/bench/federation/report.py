@@ -173,8 +173,24 @@ def relay_table(table: pd.DataFrame) -> list[str]:
     return [*lines, "", f"*Accuracy / AUROC, means over {folds} folds.*", ""]
 
 
+def grown_table(table: pd.DataFrame) -> list[str]:
+    """Accuracy, and AUROC for two classes, of each way, by the number of batches."""
+    parts = sorted(table.parties.unique())
+    lines = _head(["data", "epsilon", "way", *(f"{m:.0f} batches" for m in parts)], 3)
+    for (data, epsilon, way), here in table.groupby(["data", "epsilon", "way"], sort=False):
+        cells = []
+        for m in parts:
+            at = here[here.parties == m]
+            figures = [float(at.accuracy.mean()), float(at.auroc.mean())]
+            cells.append(" / ".join(filter(None, map(short, figures))))
+        lines.append(_line([data, f"{epsilon:g}", way, *cells]))
+    folds = table.groupby(["repeat", "fold"]).ngroups
+    return [*lines, "", f"*Accuracy / AUROC, means over {folds} folds.*", ""]
+
+
 TABLES: dict[str, Callable[[pd.DataFrame], list[str]]] = {
     "relay": relay_table,
+    "grown": grown_table,
     "updates": updates_table,
     "horizontal": horizontal_table,
     "unequal": unequal_table,

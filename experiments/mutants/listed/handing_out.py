@@ -234,4 +234,23 @@ MUTANTS = (
         "that a learner stopped early tells of the rows, and the statement promises more privacy",
         ("conformance/test_learners.py::test_learner[noisy ID3-charges what it states]",),
     ),
+    Mutant(
+        "an update is always about other people",
+        "update_boosted",
+        "PrivacyStatement.together([model.privacy, statement], people)",
+        'PrivacyStatement.together([model.privacy, statement], "disjoint")',
+        "who is in several batches is told the largest epsilon instead of the sum",
+        (
+            "learners/test_updates.py::TestMoney::"
+            "test_each_batch_is_charged_its_own_epsilon[may-overlap-epsilon1]",
+        ),
+    ),
+    Mutant(
+        "an update is charged before it is refused",
+        "check_update",
+        "PrivacyStatement.together([model.privacy, foreseen], people)",
+        "",
+        "people pay for a model that is refused afterwards",
+        ("learners/test_updates.py::TestRefusals::test_the_same_account",),
+    ),
 )

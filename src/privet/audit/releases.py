@@ -323,6 +323,22 @@ def release_relayed_model(world: World, epsilon: Fraction, bits: Bits) -> Releas
     return _release_from_statement(model, model.privacy, heard)
 
 
+def release_grown_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """Update a model of the default learner; the person is in the new batch.
+
+    What the first batch released is known.
+    """
+    from privet.learners import PrivetClassifier
+
+    learner = PrivetClassifier(epsilon, people="disjoint")
+    heard: list[HeardAnswer] = []
+    for view in (see_nobody, see_uncounted):
+        curator = make_curator(world, epsilon, bits, view)
+        learner.partial_fit_from(curator)
+        heard += curator.heard
+    return _release_from_statement(learner.model_, learner.model_.privacy, heard)
+
+
 def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Join the models of two offices with an attribute each of the same people.
 

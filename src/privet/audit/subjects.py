@@ -295,6 +295,7 @@ SUBJECTS: dict[str, Subject] = {
         Subject("update-overlapping", releases.release_updated_model("may-overlap", (0, 1))),
         Subject("merge", releases.release_merged_model),
         Subject("relay", releases.release_relayed_model, _LABELS),
+        Subject("update-default", releases.release_grown_model, _LABELS),
         Subject("join", releases.release_joined_model),
         Subject(
             "session",

@@ -30,15 +30,20 @@ OWN_SCHEMA = typer.Option(
 
 
 def update(
-    model: Path = typer.Argument(help="A model file of random-trees."),
+    model: Path = typer.Argument(help="A model file of privet or random-trees."),
     table: str = TABLE,
     epsilon: str = typer.Option(
-        ..., "--epsilon", "-e", help="What counting the new rows may cost, such as 1, 0.1 or 1/3."
+        ..., "--epsilon", "-e", help="What the new rows may cost, such as 1, 0.1 or 1/3."
     ),
     output: Path = OUTPUT,
     people: str = PEOPLE,
     name: str = typer.Option(
         "", "--name", help="What the batch is called in the privacy statement; published."
+    ),
+    rows_before: float | None = typer.Option(
+        None,
+        "--rows-before",
+        help="About how many rows a model of privet was made of, if its file does not say so.",
     ),
     schema: Path | None = OWN_SCHEMA,
     budget: str | None = BUDGET,
@@ -48,8 +53,10 @@ def update(
     token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
-    """Add new rows to a model: they are counted in its leaves, with fresh noise, and added to what
-    was released.
+    """Add new rows to a model: they draw further trees, or are counted in the leaves of random
+    trees.
+
+    What was released before is neither paid for again nor asked again.
 
     The table holds the new rows only. Rows that the model has seen would be counted, and paid for,
     again.
@@ -60,8 +67,9 @@ def update(
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
     from privet.cli.options import check_apart
     from privet.errors import ParameterError
-    from privet.learners.random_trees.batches import PEOPLE, check_same_domain, plan_of
-    from privet.learners.random_trees.batches import update as with_update
+    from privet.learners.random_trees.batches import PEOPLE
+    from privet.learners.updates import check_kind, check_schema
+    from privet.learners.updates import update as with_update
     from privet.model.file import read_model, write_model
 
     check_writable(output)
@@ -69,16 +77,17 @@ def update(
     check_apart([output], table, ledger, schema)
     PEOPLE.check("people", people)
     old = read_model(model)
-    known = plan_of(old).schema.declare(n_rows=None)
+    check_kind(old)
+    known = old.schema.declare(n_rows=None)
     if schema is None and old.privacy.person and known.person is None:
         raise ParameterError(
             "--schema is needed: the tables of this model say in different columns whose row it is"
         )
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known)
-    check_same_domain(plan_of(old), place.schema)
+    check_schema(old, place.schema)
     curator = place.curator(epsilon)
-    with saying_warnings(), working("counting"):
-        new = with_update(old, curator, epsilon, people, name)  # type: ignore[arg-type]
+    with saying_warnings(), working("updating"):
+        new = with_update(old, curator, epsilon, people, name, rows_before=rows_before)  # type: ignore[arg-type]
     write_model(new, output)
     _print_model_summary(new, output, as_json)
 

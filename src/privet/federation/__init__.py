@@ -23,6 +23,6 @@ batches
 from privet.federation.merge import join, merge
 from privet.federation.plan import draw_plan, read_plan, write_plan
 from privet.learners.random_trees.batches import contribution as contribute
-from privet.learners.random_trees.batches import update
+from privet.learners.updates import update
 
 __all__ = ["contribute", "draw_plan", "join", "merge", "read_plan", "update", "write_plan"]

@@ -127,10 +127,18 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_from(self._own_curator(schema, X, y), PURE_IS_BETTER)
         return self
 
-    def _own_curator(self, schema: Schema, X: Any, y: Any, batch: int = 0) -> Curator:  # noqa: N803
+    def _own_curator(
+        self,
+        schema: Schema,
+        X: Any,  # noqa: N803
+        y: Any,
+        batch: int = 0,
+        delta: Number | None = None,
+    ) -> Curator:
         """Return a curator of a table in memory with the epsilon of a fit as its budget.
 
-        Batches of one test seed differ.
+        Batches of one test seed differ. ``delta`` is that of the learner unless pure epsilon is
+        expected to be better.
         """
         bits = (
             SystemBits()
@@ -139,7 +147,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.random_state if batch == 0 else int(self.random_state) + (batch << 64)
             )
         )
-        delta = 0 if self._prefers_pure(schema) else self.delta
+        if delta is None:
+            delta = 0 if self._prefers_pure(schema) else self.delta
         cost = cost_of(self.epsilon, delta)
         promised = Cost.pure(1) if cost is None else cost.promised(schema)
         budget = Budget(rho=promised.rho) if promised.epsilon is None else Budget(promised.epsilon)

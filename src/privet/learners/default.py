@@ -10,13 +10,14 @@ from typing import ClassVar, Literal, Self
 from privet._types import Floats
 from privet._validate import MappingOf, ParameterCheck, RealIn
 from privet.accounting.cost import Number
-from privet.accounting.statement import People
+from privet.accounting.statement import People, PrivacyStatement
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending, spread_draws
 from privet.domain import Schema
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, measure_rows
+from privet.learners.base import Growth, measure_rows
+from privet.learners.batchwise import BatchClassifier
 from privet.learners.boosting import (
     calibrate_tree,
     draw_boosted,
@@ -40,6 +41,8 @@ from privet.learners.relay import fit_by_turns
 from privet.learners.resolution import Resolution, resolve, resolve_evenly
 from privet.learners.screening import CHOSEN, choose_attributes
 from privet.learners.terms import Terms
+from privet.learners.updates import find_unit, update_boosted
+from privet.model import Model
 from privet.model.costs import (
     Costs,
     Weights,
@@ -50,7 +53,7 @@ from privet.model.costs import (
 )
 
 
-class PrivetClassifier(PrivateClassifier):
+class PrivetClassifier(BatchClassifier):
     """The classifier to start with: it chooses depth, rounds, splits and additive terms from public
     quantities alone.
 
@@ -63,6 +66,11 @@ class PrivetClassifier(PrivateClassifier):
     on the card. Sensitivity: range 1 for a draw; 1 for class counts; 3/4 (two classes) or 1 in L1
     for the derivatives of leaves and of a term. Neighbours: one row added or removed. Cost: pure
     ``epsilon``, of which a twentieth pays for the number of rows where it is not declared.
+
+    More people can be added later (:meth:`partial_fit`): the released trees weigh the new rows,
+    which draw further trees and refine the terms. Each batch costs its own ``epsilon``; what a
+    person loses is the largest of them if nobody is in two batches, and their sum otherwise
+    (``people``).
 
     Parameters
     ----------
@@ -85,7 +93,7 @@ class PrivetClassifier(PrivateClassifier):
         default grows with the table: about a CPU second for a few thousand rows, nine for 100 000
         rows of 14 attributes. Less effort means coarser splits, then shallower trees.
     people
-        Whether the tables of several curators are known to hold different people:
+        Whether the tables of several curators, or batches, are known to hold different people:
         ``"disjoint"``, which is the owners' assertion, or ``"may-overlap"``.
 
     Examples
@@ -184,6 +192,29 @@ class PrivetClassifier(PrivateClassifier):
         self._adopt(replace(model, costs=self._find_costs(model.schema)))
         return self
 
+    def _add(self, curator: AnyCurator) -> None:
+        if self.class_weight == "balanced" and self.model_.costs is None:
+            raise ParameterError(
+                "class_weight='balanced' needs the class shares of the first batch, which were not "
+                "paid for; give a weight for each class, or costs"
+            )
+        self._check_against(curator.schema)
+        model = update_boosted(
+            self.model_, curator, self.epsilon, self.people, delta=self.delta, effort=self.effort
+        )
+        costs = self._find_costs(model.schema)
+        self._adopt(model if costs is None else replace(model, costs=costs))
+
+    def _delta_of_batch(self) -> Number:
+        return self.delta if find_unit(self.model_) == "rho" else 0
+
+    def _model(self, curator: AnyCurator, growth: Growth, statement: PrivacyStatement) -> Model:
+        model = super()._model(curator, growth, statement)
+        # Public: declared, or paid for. Updates plan with it.
+        return replace(
+            model, settings={**model.settings, "rows": {statement.id: model.settings["rows"]}}
+        )
+
     def _prefers_pure(self, schema: Schema) -> bool:
         return prefers_pure(schema, self.epsilon, self.delta)
 
@@ -221,6 +252,7 @@ class PrivetClassifier(PrivateClassifier):
             **({} if self.class_weight is None else {"class_weight": str(self.class_weight)}),
             **recipe.settings,
             **resolution.settings,
+            "rows": n_rows,
         }
         return Growth(tuple(trees), "scores", settings, 0.0, costs=costs, population=people)
 

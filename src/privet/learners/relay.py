@@ -180,7 +180,7 @@ class Relay:
             paid = terms.visit(curator, self.trees, turn.amount, self.unit)
             added = terms.trees
         else:
-            tree, paid = self._draw(curator, turn.amount)
+            tree, paid = draw_turn(curator, self.recipe, self.trees, turn.amount, self.unit)
             added = [tree]
         return replace(self, taken=(*self.taken, turn), trees=(*self.trees, *added)), paid
 
@@ -194,20 +194,26 @@ class Relay:
             **self.recipe.settings,
         }
 
-    def _draw(self, curator: AnyCurator, amount: Fraction) -> tuple[Tree, list[Charge]]:
-        recipe = self.recipe
-        number = sum(tree.kind != "constant" for tree in self.trees) + 1
-        leaves = amount * recipe.leaves
-        drawing = amount - leaves
-        return draw_next(
-            curator,
-            recipe.space,
-            drawing if self.unit == "epsilon" else root_below(8 * drawing),
-            recipe.strength * (FIRST if number == 1 and recipe.rounds > 1 else 1),
-            self.trees,
-            leaves={self.unit: leaves} if leaves else None,
-            which=f"tree {number}",
-        )
+
+def draw_turn(
+    curator: AnyCurator, recipe: Recipe, trees: Sequence[Tree], amount: Fraction, unit: Unit
+) -> tuple[Tree, list[Charge]]:
+    """Draw the next tree of a recipe, after those that were released, and return what it cost.
+
+    Cost: the amount, pure epsilon or rho. Neighbours: one row added or removed.
+    """
+    number = sum(tree.kind != "constant" for tree in trees) + 1
+    leaves = amount * recipe.leaves
+    drawing = amount - leaves
+    return draw_next(
+        curator,
+        recipe.space,
+        drawing if unit == "epsilon" else root_below(8 * drawing),
+        recipe.strength * (FIRST if number == 1 and recipe.rounds > 1 else 1),
+        trees,
+        leaves={unit: leaves} if leaves else None,
+        which=f"tree {number}",
+    )
 
 
 def plan_start(
@@ -316,6 +322,9 @@ def fit_by_turns(
         ]
     schema = combine_facts([curator.schema for curator in curators])
     statement = PrivacyStatement.together(statements, people)
+    settings["rows"] = {
+        one.id: rows for one, rows in zip(statements, settings["rows"], strict=True)
+    }
     return make_model(schema, trees, statement, settings)
 
 
@@ -389,7 +398,7 @@ def take_all_turns(
                 PartyWarning,
                 stacklevel=5,
             )
-    return relay.trees, relay.settings
+    return relay.trees, {**relay.settings, "rows": [party.rows for party in parties]}
 
 
 def _assign(steps: int, weights: Sequence[float]) -> list[int]:

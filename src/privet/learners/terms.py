@@ -36,11 +36,14 @@ class Terms:
     """The additive terms of a model: one per attribute, which every visit refines.
 
     Their values are the bins of the resolution. ``names`` are the attributes; by default all.
+    ``prior`` is the variance of what a value may be.
     """
 
-    def __init__(self, resolution: Resolution, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, resolution: Resolution, names: Sequence[str] | None = None, *, prior: float = PRIOR
+    ) -> None:
         attributes = resolution.schema.names if names is None else names
-        self._terms = [_Term(resolution, name) for name in attributes]
+        self._terms = [_Term(resolution, name, prior) for name in attributes]
 
     @property
     def trees(self) -> list[Tree]:
@@ -67,9 +70,9 @@ class Terms:
 class _Term:
     """The values of one attribute's term, and what was measured about them."""
 
-    def __init__(self, resolution: Resolution, name: str) -> None:
+    def __init__(self, resolution: Resolution, name: str, prior: float = PRIOR) -> None:
         schema, coarse = resolution.schema, resolution.coarse
-        self.name = name
+        self.name, self._prior = name, prior
         self._split = resolution.lift_split(Split.multiway(coarse, name))
         self.cells = Cells.everything(schema).refine({0: self._split})
         self.visits = 0
@@ -99,7 +102,7 @@ class _Term:
         weight, known = weigh_steps(first, self._second, variance)
         self._weight = KEPT * self._weight + weight
         self._known = KEPT * self._known + known + weight * self._values
-        prior = PRIOR / KEPT ** (self.visits - 1)
+        prior = self._prior / KEPT ** (self.visits - 1)
         mean = find_mean(self._weight, self._known, prior, count_smoothed(self._attribute))
         self._values += np.clip(mean - self._values, -FARTHEST_STEP, FARTHEST_STEP)
 

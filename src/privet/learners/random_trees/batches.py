@@ -57,7 +57,7 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
     Cost: pure ``epsilon``. Neighbours: one row added or removed.
     """
     check_same_domain(plan, curator.schema)
-    _check_label(name)
+    check_label(name)
     what = f"leaf counts of {len(plan.forest)} trees"
     with Spending.reserve(curator, epsilon, f"contribution: {what}") as spending:
         amount = spending.take(Fraction(1))
@@ -83,7 +83,8 @@ def plan_of(model: Model) -> Plan:
     if model.evidence is None:
         raise ParameterError(
             f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added "
-            "to it; random trees that were trained, contributed or merged do"
+            "to it; random trees that were trained, contributed or merged do, and models of the "
+            "default learner grow by further trees"
         )
     return Plan(
         model.schema,
@@ -106,7 +107,7 @@ def add_batch(
     :func:`warn_if_worn`.
     """
     PEOPLE.check("people", people)
-    _check_label(name)
+    check_label(name)
     model = getattr(model, "model_", model)
     plan = plan_of(model)
     assert model.evidence is not None
@@ -207,7 +208,7 @@ def check_same_domain(plan: Plan, schema: Schema) -> None:
         )
 
 
-def _check_label(name: str) -> None:
+def check_label(name: str) -> None:
     """Raise unless a name fits into the file that will hold it.
 
     To find out after the charge would be too late.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from privet._validate import IntegerIn, NameIn, ParameterCheck, RealIn
 from privet.accounting.cost import Number
@@ -13,15 +13,15 @@ from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.domain.tree import MAX_HEIGHT
-from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, measure_rows
+from privet.learners.base import Growth, measure_rows
+from privet.learners.batchwise import BatchClassifier
 from privet.learners.random_trees.batches import PEOPLE, add_batch, count_leaves, warn_if_worn
 from privet.learners.random_trees.drawing import COMBINES, draw_forest, height_for
 from privet.model import Combine
 from privet.model.leaf_vectors import MAX_SHRINK, STRENGTH, trees_from, weigh_batches
 
 
-class RandomTreesClassifier(PrivateClassifier):
+class RandomTreesClassifier(BatchClassifier):
     """Random decision trees with noisy leaf counts (Private-RDT: Jagannathan, Pillaipakkamnatt and
     Wright 2009, 2012).
 
@@ -95,53 +95,6 @@ class RandomTreesClassifier(PrivateClassifier):
         self.shrink = shrink
         self.people = people
         self.random_state = random_state
-
-    def partial_fit(
-        self,
-        X: Any,  # noqa: N803
-        y: Any = None,
-        classes: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Add a batch of rows in memory, with ``epsilon`` as its budget; the first batch is fitted.
-
-        ``classes`` is there for scikit-learn's sake: the schema lists the classes, and others are
-        refused.
-        """
-        self._check_parameters()
-        known = self.model_.schema if hasattr(self, "model_") else self.schema
-        if classes is not None and isinstance(known, Schema) and set(classes) != set(known.classes):
-            raise ParameterError(
-                f"classes must be those of the schema ({', '.join(map(str, known.classes))}), got "
-                f"{list(classes)}"
-            )
-        if not hasattr(self, "model_"):
-            self.fit(X, y, sample_weight)
-        else:
-            self._refuse_weights(sample_weight)
-            if getattr(self, "_positional", False):
-                X, y = self._align_columns(X, y)  # noqa: N806
-            schema = self.schema if isinstance(self.schema, Schema) else self.model_.schema
-            if self.privacy_.person and schema.person is None:
-                raise ParameterError(
-                    "the batches before say in different columns whose row it is; give a schema "
-                    "that names the column of these"
-                )
-            self._add(
-                self._own_curator(schema.declare(n_rows=None), X, y, len(self.privacy_.leaves))
-            )
-        return self
-
-    def partial_fit_from(self, curator: AnyCurator) -> Self:
-        """Add a batch of rows through a curator, which charges ``epsilon`` to its ledger; the first
-        batch is fitted.
-        """
-        self._check_parameters()
-        if not hasattr(self, "model_"):
-            return self.fit_from(curator)
-        self._refuse_seed()
-        self._add(curator)
-        return self
 
     def _add(self, curator: AnyCurator) -> None:
         self._adopt(add_batch(self.model_, curator, self.epsilon, self.people))
