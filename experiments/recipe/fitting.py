@@ -66,7 +66,7 @@ class VariantClassifier(PrivetClassifier):
         rare = start is not None and when == "by rule"
         recipe = recipe_of(self.variant, curator.schema, n_rows, amount, rare=rare)
         trees = follow_recipe(curator, spending, recipe, start, shares)
-        return Growth(tuple(trees), "scores", recipe.settings, 0.0)
+        return Growth(tuple(trees), "scores", {**recipe.settings, "rows": n_rows}, 0.0)
 
 
 def fit(cell: Cell, variant: Variant, cache: Path) -> dict[str, Any]:
