@@ -210,10 +210,11 @@ class PrivetClassifier(BatchClassifier):
 
     def _model(self, curator: AnyCurator, growth: Growth, statement: PrivacyStatement) -> Model:
         model = super()._model(curator, growth, statement)
+        if "rows" not in growth.settings:
+            return model
         # Public: declared, or paid for. Updates plan with it.
-        return replace(
-            model, settings={**model.settings, "rows": {statement.id: model.settings["rows"]}}
-        )
+        rows = {statement.id: growth.settings["rows"]}
+        return replace(model, settings={**model.settings, "rows": rows})
 
     def _prefers_pure(self, schema: Schema) -> bool:
         return prefers_pure(schema, self.epsilon, self.delta)
