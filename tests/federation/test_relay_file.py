@@ -8,16 +8,36 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 
 import privet as pv
-from privet.errors import ModelError, ParameterError, QuestionError
+from privet.accounting.cost import Cost
+from privet.accounting.statement import Charge
+from privet.errors import ModelError, ParameterError, QuestionError, Unavailable
+from privet.federation.card import Card
 from privet.federation.keys import SigningKey, verify
-from privet.federation.relay import Card, RelayFile
+from privet.federation.relay import RelayFile
+from privet.learners.relay import Relay, Turn
+from privet.learners.updates import list_batches
 from privet.model.file import seal
 from privet.model.structure import Damaged
 from tests.federation.parties import SCHEMA, curator_of, rows
 
 NAMES = ("north", "south", "west")
+UNKNOWN_CURVE = """\
+-----BEGIN EC PRIVATE KEY-----
+MGkCAQEEHQBmSMrS/U2V78//fDfDAwrn9feeIje11Q5TzaWDoAcGBSuBBAAgoTwD
+OgAEJHKrqmdlqrOFjfBF+RCSZ3kAB544h/g8nV2NYMRKHfK8HD8yZolGCZYNN/Nv
+dfTYjmrMId7Cqos=
+-----END EC PRIVATE KEY-----
+"""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +67,13 @@ def all_turns(relay, keys, curators, most=None):
 
 
 @pytest.fixture(scope="module")
+def begun(started, keys):
+    """Who took the first turn, and the relay after it."""
+    first = started.next_names[0]
+    return first, started.take_turns(first, table_of(first), keys[first], 1)
+
+
+@pytest.fixture(scope="module")
 def done(started, keys):
     return all_turns(started, keys, {name: table_of(name) for name in NAMES})
 
@@ -66,6 +93,11 @@ class TestTurns:
         table = rows(600)
         right = pv.ReleasedClassifier(model).predict(table) == table["advice"]
         assert right.mean() > 0.8
+
+    def test_the_model_says_how_many_rows_each_party_has(self, done):
+        model = done.finish()
+        batches = list_batches(model, "epsilon", new=7)
+        assert [(batch.rows, batch.amount) for batch in batches] == [(400, 1)] * 3
 
     def test_turn_by_turn_costs_the_same(self, started, keys):
         curators = {name: table_of(name) for name in NAMES}
@@ -167,6 +199,36 @@ class TestOnce:
         one.take_turns("north", curator, keys["north"])
         assert curator.left == left
 
+    def test_what_is_refused_sets_nothing_aside(self, started, cards, keys):
+        curator = table_of("north", budget=2)
+        begun = started.take_turns("north", curator, keys["north"], 1)
+        left = curator.left
+        with pytest.raises(ParameterError, match="on another copy of the relay"):
+            started.join(cards["east"]).take_turns("north", curator, keys["north"])
+        assert curator.left == left
+        while begun.next_names[0] != "north" or not begun.turns_of("north"):
+            name = begun.next_names[0]
+            begun = begun.take_turns(name, table_of(name), keys[name])
+        begun.take_turns("north", curator, keys["north"])
+        assert curator.left == 1
+
+    def test_an_interrupted_visit_keeps_what_it_set_aside(self, started, keys, monkeypatch):
+        curator = table_of("north", budget=1)
+        take, taken = Relay.take, []
+
+        def lose_connection(relay, party, asked):
+            if taken:
+                raise Unavailable("gone")
+            taken.append(party)
+            return take(relay, party, asked)
+
+        monkeypatch.setattr(Relay, "take", lose_connection)
+        with pytest.raises(Unavailable):
+            started.take_turns("north", curator, keys["north"])
+        assert curator.left == 0  # set aside: nobody else can have it
+        monkeypatch.undo()
+        started.take_turns("north", curator, keys["north"])
+
     def test_another_table_of_the_same_party_is_refused(self, started, keys):
         first = next(name for name in NAMES if started.turns_of(name))
         relay = started.take_turns(first, table_of(first), keys[first], 1)
@@ -262,6 +324,88 @@ class TestFile:
         assert Card.read(SCHEMA, tmp_path / "card.json") == cards["north"]
 
 
+class TestLiars:
+    """A party signs something that is not what it did. Nobody pays for a turn after that."""
+
+    def sign(self, begun, started, keys, change):
+        first, relay = begun
+        lie = started._sign(change(relay.visits[-1]), keys[first])
+        with pytest.raises(Damaged) as refused:
+            RelayFile.from_bytes(lie.to_bytes())
+        return str(refused.value)
+
+    @pytest.mark.parametrize(
+        ("facts", "problem"),
+        [
+            ({"charges": ()}, "paid something else"),
+            ({"charges": (Charge("all", Cost(None, F(1, 2))),)}, "paid something else"),
+            ({"charges": (Charge("all", Cost.pure(5)),)}, "paid something else"),
+            ({"neighbours": "replace"}, "another change of a row"),
+            ({"id": ""}, "statement of something else"),
+            ({"name": "south\x1b[2J"}, "statement of something else"),
+        ],
+    )
+    def test_about_what_it_paid(self, begun, started, keys, facts, problem):
+        def lie(visit):
+            statement = replace(visit.added.privacy, **facts)
+            return replace(visit, added=replace(visit.added, privacy=statement))
+
+        assert problem in self.sign(begun, started, keys, lie)
+
+    def test_by_further_trees(self, begun, started, keys):
+        def add(visit):
+            trees = (*visit.added.trees, *visit.added.trees)
+            return replace(visit, added=replace(visit.added, trees=trees))
+
+        assert "one tree for each turn" in self.sign(begun, started, keys, add)
+
+    def test_by_no_turns(self, begun, started, keys):
+        def none(visit):
+            return replace(visit, turns=())
+
+        assert "one tree for each turn" in self.sign(begun, started, keys, none)
+
+    def test_by_turns_of_other_kinds(self, begun, started, keys):
+        def rename(visit):
+            turn = visit.turns[-1]._replace(kind="term", attribute="form")
+            return replace(visit, turns=(*visit.turns[:-1], turn))
+
+        assert "one tree for each turn" in self.sign(begun, started, keys, rename)
+
+    def test_by_looking_at_classes_twice(self, begun, started, keys):
+        def look(visit):
+            half = visit.turns[-1].amount / 2
+            turns = (visit.turns[-1]._replace(amount=half), Turn("classes", 0, half))
+            return replace(visit, turns=(*visit.turns[:-1], *turns))
+
+        assert "only the first turn" in self.sign(begun, started, keys, look)
+
+    def test_by_the_account_of_another(self, begun, keys):
+        first, relay = begun
+        while relay.next_names == [first]:
+            relay = relay.take_turns(first, table_of(first), keys[first], 1)
+        other = next(name for name in relay.next_names if name != first)
+        visit = relay.take_turns(other, table_of(other), keys[other], 1).visits[-1]
+        account = relay.visits[0].added.privacy.account
+        statement = replace(visit.added.privacy, account=account)
+        lie = replace(visit, added=replace(visit.added, privacy=statement))
+        with pytest.raises(Damaged, match="do not go together"):
+            RelayFile.from_bytes(relay._sign(lie, keys[other]).to_bytes())
+
+    def test_by_words_that_a_terminal_obeys(self, begun, started, keys):
+        first, relay = begun
+        visit = relay.visits[-1]
+        statement = replace(visit.added.privacy, private=False, reason="\x1b[2J\x07none")
+        lie = replace(visit, added=replace(visit.added, privacy=statement))
+        relay = RelayFile.from_bytes(started._sign(lie, keys[first]).to_bytes())
+        assert relay.finish(early=True).privacy.describe() == r"NOT PRIVATE: \x1b[2J\x07none"
+
+    def test_by_more_parties_than_anybody_could_wait_for(self, started, cards, monkeypatch):
+        monkeypatch.setattr("privet.federation.relay.MAX_PARTIES", 3)
+        with pytest.raises(ParameterError, match="at most 3 parties"):
+            started.join(cards["east"])
+
+
 class TestRefusals:
     """Nothing is charged for any of these."""
 
@@ -331,6 +475,26 @@ class TestKeys:
             SigningKey.read(tmp_path / "a.key")
         with pytest.raises(ModelError, match="cannot be read"):
             SigningKey.read(tmp_path / "b.key")
+
+    @pytest.mark.parametrize(
+        ("key", "password", "problem"),
+        [
+            (Ed25519PrivateKey.generate(), b"secret", "has a passphrase"),
+            (ec.generate_private_key(ec.SECP256R1()), b"", "no Ed25519 key; privet relay card"),
+        ],
+    )
+    def test_keys_of_other_kinds(self, tmp_path, key, password, problem):
+        protection = BestAvailableEncryption(password) if password else NoEncryption()
+        pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, protection)
+        (tmp_path / "a.key").write_bytes(pem)
+        with pytest.raises(ModelError, match=problem):
+            SigningKey.read(tmp_path / "a.key")
+
+    def test_a_key_on_a_curve_that_nobody_knows(self, tmp_path):
+        # secp224k1, which the library refuses with an error of its own kind
+        (tmp_path / "a.key").write_text(UNKNOWN_CURVE)
+        with pytest.raises(ModelError, match="no key in PEM; privet relay card"):
+            SigningKey.read(tmp_path / "a.key")
 
     @pytest.mark.parametrize("public", ["", "00", "zz", "00" * 32])
     def test_what_is_no_public_key_signs_nothing(self, public):

@@ -169,8 +169,6 @@ def test_classes_of_scikit_learn_must_be_those_of_the_schema():
     learner().partial_fit(rows(100), classes=["yes", "no"])
     with pytest.raises(ParameterError, match="classes must be those of the schema"):
         learner().partial_fit(rows(100), classes=["yes", "no", "perhaps"])
-    with pytest.raises(ParameterError, match="sample_weight is refused"):
-        learner().fit(rows(10)).partial_fit(rows(10), sample_weight=[1] * 10)
 
 
 def test_a_learner_that_keeps_no_leaf_vectors_cannot_be_updated():

@@ -12,6 +12,8 @@ curator of all rows.
   batches should weigh
 - :mod:`~experiments.bench.federation.vertical`: parties that hold different attributes of the same
   people
+- :mod:`~experiments.bench.federation.crossed`: the same with the default learner, by turns, too
+- :mod:`~experiments.bench.federation.bank`: a generated table of bank customers
 - :mod:`~experiments.bench.federation.gibbs`: parties that draw whole trees
 - :mod:`~experiments.bench.federation.results`: one line per measured accuracy, kept so that a run
   can go on

@@ -30,6 +30,7 @@ from rich.progress import (
 from experiments.bench.accuracy.folds import FOLDS
 from experiments.bench.accuracy.versions import code_version
 from experiments.bench.federation import (
+    crossed,
     gibbs,
     grown,
     horizontal,
@@ -50,6 +51,8 @@ class Experiment(NamedTuple):
     repeats: int
 
 
+#: Sets that a first look leaves out.
+LARGE = ("adult", "bank")
 EXPERIMENTS = {
     "relay": Experiment(relay.run, relay.SETS, 1),
     "grown": Experiment(grown.run, grown.SETS, 1),
@@ -57,6 +60,7 @@ EXPERIMENTS = {
     "horizontal": Experiment(horizontal.run, horizontal.SETS, 2),
     "unequal": Experiment(unequal.run, unequal.SETS, 2),
     "vertical": Experiment(vertical.run, vertical.SETS, 10),
+    "crossed": Experiment(crossed.run, crossed.SETS, 2),
     "gibbs": Experiment(gibbs.run, gibbs.SETS, 1),
 }
 
@@ -70,7 +74,7 @@ def tasks_of(names: list[str], quick: bool) -> list[Task]:
         (name, data, repeat, fold)
         for name, experiment in chosen
         for data in experiment.sets
-        if not (quick and data == "adult")
+        if not (quick and data in LARGE)
         for repeat in range(1 if quick else experiment.repeats)
         for fold in range(1 if quick else FOLDS)
     ]
@@ -110,7 +114,7 @@ def parse() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--only", default=",".join(EXPERIMENTS), help="which experiments; default: %(default)s")
-    add("--quick", action="store_true", help="one fold each, and no adult")
+    add("--quick", action="store_true", help="one fold each, and no adult or bank")
     add(
         "-o",
         "--output",

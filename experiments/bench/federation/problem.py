@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from experiments.bench.accuracy.folds import splits
+from experiments.bench.federation import bank
 from privet import datasets
 from privet._types import Floats, Ints
 from privet.accounting.cost import Budget, Number
@@ -25,7 +26,7 @@ class Problem:
     """A public data set. Whoever has some of its rows declares how many."""
 
     def __init__(self, name: str) -> None:
-        self.data = datasets.load(name)
+        self.data = bank.load() if name == "bank" else datasets.load(name)
         self.schema: Schema = self.data.schema
 
     @cached_property

@@ -57,7 +57,7 @@ class Results:
             [row for task in tasks for row in self._rows[task]], columns=list(COLUMNS)
         )
         for name in ("repeat", "fold", "parties", "epsilon", "accuracy", "auroc", "warns"):
-            found[name] = pd.to_numeric(found[name])
+            found[name] = pd.to_numeric(found[name].replace("nan", ""))  # as a file has it
         return found
 
     def _write(self) -> None:

@@ -5,6 +5,7 @@ rows: only released models travel, and their privacy statements say what a perso
 
 - :mod:`~privet.federation.plan`: the structures that parties agree on before they count
 - :mod:`~privet.federation.merge`: one model from parties with other rows, or with other attributes
+- :mod:`~privet.federation.card`: what a party brings to a relay, signed
 - :mod:`~privet.federation.relay`: a model that travels, on which parties take turns
 - :mod:`~privet.federation.keys`: the keys that parties sign their turns with
 - :mod:`~privet.federation.flower`: a secure sum, or a relay, of several parties under Flower

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _KIND = "signing key"
+_NEW = "privet relay card makes a key where --key names no file"
+_MOST_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,21 @@ class SigningKey:
     def read(cls, path: str | PathLike[str]) -> Self:
         """Read a key from its file, or raise :class:`~privet.errors.ModelError`."""
         _load()
+        from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
         try:
-            key = load_pem_private_key(Path(path).read_bytes(), password=None)
-        except (OSError, ValueError, TypeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is no key in PEM"
+            with Path(path).open("rb") as handle:
+                key = load_pem_private_key(handle.read(_MOST_BYTES), password=None)
+        except TypeError:
+            locked = f"it has a passphrase, which is not asked for; {_NEW}"
+            raise ModelError(path, locked, _KIND) from None
+        except (OSError, ValueError, UnsupportedAlgorithm) as error:
+            why = error.strerror if isinstance(error, OSError) else f"it is no key in PEM; {_NEW}"
             raise ModelError(path, f"it cannot be read: {why}", _KIND) from None
         if not isinstance(key, Ed25519PrivateKey):
-            raise ModelError(path, "it is no Ed25519 key; privet relay join makes one", _KIND)
+            raise ModelError(path, f"it is no Ed25519 key; {_NEW}", _KIND)
         return cls(key)
 
     def write(self, path: str | PathLike[str]) -> None:

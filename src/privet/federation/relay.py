@@ -16,142 +16,37 @@ the relay, in which something else happened, asks something else under the same 
 from __future__ import annotations
 
 import hashlib
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 from typing import Any, Self, get_args
 
-from privet.accounting.cost import Number, parse_epsilon, parse_exact, parse_fraction
+from privet.accounting.cost import parse_exact, parse_fraction
 from privet.accounting.statement import People, PrivacyStatement
 from privet.curator import AnyCurator
 from privet.curator.resumed import Remembered, ResumableCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema
-from privet.errors import ParameterError, PrivetError, QuestionError
+from privet.domain.tree import Tree
+from privet.errors import ParameterError, PrivetError, QuestionError, Unavailable
+from privet.federation.card import HEX, VERSION, Card, share_schema
 from privet.federation.keys import SigningKey, verify
 from privet.learners.random_trees.batches import PEOPLE, combine_facts
-from privet.learners.relay import Party, Relay, StepKind, Turn, make_model
+from privet.learners.relay import Relay, StepKind, Turn, make_model
 from privet.model import Model
 from privet.model.document import canonical_json, from_document, schema_from, to_document
 from privet.model.file import read_sealed, seal, unseal, write_sealed
 from privet.model.structure import Damaged, require
 
-VERSION = 1
 MAX_ENTRIES = 10_000
-MAX_ROWS = 10**12
+#: Every entry is checked against all parties, so work grows with the square.
+MAX_PARTIES = 1000
+#: A curator weighs rows by no more.
+MAX_TREES = 10_000
 _KIND = "relay"
 _KEYS = {"privet", "version", "schema", "people", "entries"}
-_CARD = "relay card"
-_HEX = set("0123456789abcdef")
-
-
-@dataclass(frozen=True)
-class Card:
-    """What a party says about itself when it joins one relay, signed.
-
-    Its name, its rows, what it will pay for one row added or removed, its public key, and a random
-    ``nonce`` that tells its cards apart.
-    """
-
-    name: str
-    rows: int
-    epsilon: Fraction
-    key: str
-    nonce: str
-    signature: str
-
-    @classmethod
-    def sign(cls, schema: Schema, name: str, rows: int, epsilon: Number, key: SigningKey) -> Self:
-        """Return the card of a party for relays over this schema."""
-        nonce = secrets.token_hex(16)
-        card = cls(name, rows, parse_epsilon("epsilon", epsilon), key.public, nonce, "")
-        card.check()
-        return replace(card, signature=key.sign(card._signed(schema)))
-
-    def check(self) -> None:
-        """Raise unless its facts are in range."""
-        if not self.name or len(self.name) > 100 or not self.name.isprintable():
-            raise ParameterError(f"name must be 1 to 100 printable characters, got {self.name!r}")
-        if type(self.rows) is not int or not 1 <= self.rows <= MAX_ROWS:
-            raise ParameterError(f"rows must be from 1 to {MAX_ROWS}, got {self.rows!r}")
-        parse_epsilon("epsilon", self.epsilon)
-        for what, text, digits in (("key", self.key, 64), ("nonce", self.nonce, 32)):
-            if len(text) != digits or not set(text) <= _HEX:
-                raise ParameterError(f"{what} must be {digits} hexadecimal digits in lower case")
-
-    def _signed(self, schema: Schema) -> bytes:
-        about = [schema.fingerprint, schema.neighbours]
-        facts = [*about, self.name, self.rows, str(self.epsilon), self.key, self.nonce]
-        return b"privet relay card " + canonical_json(facts)
-
-    def ledger_key(self, schema: Schema) -> str:
-        """Return what the questions of this party's turns are called in its ledger."""
-        return f"relay-{hashlib.sha256(self._signed(schema)).hexdigest()[:32]}"
-
-    def is_signed(self, schema: Schema) -> bool:
-        """Return whether the holder of its key signed it, for relays over this schema."""
-        return verify(self.key, self.signature, self._signed(schema))
-
-    @property
-    def party(self) -> Party:
-        """What the plan knows about it."""
-        return Party(self.name, self.rows, self.epsilon)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the card as JSON."""
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            "epsilon": str(self.epsilon),
-            "key": self.key,
-            "nonce": self.nonce,
-            "signature": self.signature,
-        }
-
-    @classmethod
-    def from_json(cls, schema: Schema, data: Any) -> Self:
-        """Return the card of an entry, or raise :class:`~privet.model.structure.Damaged`."""
-        names = {"name", "rows", "epsilon", "key", "nonce", "signature"}
-        require(
-            isinstance(data, dict) and set(data) == names,
-            f"a card must have exactly {', '.join(sorted(names))}",
-        )
-        texts = names - {"rows"}
-        require(all(isinstance(data[name], str) for name in texts), "a card holds no text")
-        try:
-            epsilon = parse_fraction(data["epsilon"])
-            texts_of = (data[name] for name in ("key", "nonce", "signature"))
-            card = cls(data["name"], data["rows"], epsilon, *texts_of)
-            card.check()
-        except (PrivetError, ValueError) as problem:
-            raise Damaged(f"a card is wrong: {problem}") from None
-        require(
-            set(card.signature) <= _HEX and card.is_signed(schema),
-            f"the card of {card.name!r} is not signed by its key, or is for another schema",
-        )
-        return card
-
-    def write(self, schema: Schema, path: str | PathLike[str]) -> None:
-        """Write the card to a file, for whoever starts the relay."""
-        document = {"privet": _CARD, "version": VERSION, "schema": schema.fingerprint}
-        write_sealed(seal({**document, "card": self.to_json()}), path, _CARD)
-
-    @classmethod
-    def read(cls, schema: Schema, path: str | PathLike[str]) -> Card:
-        """Read the card of a party for relays over this schema."""
-
-        def parse(data: bytes) -> Card:
-            document = unseal(data, _CARD, VERSION)
-            require(
-                document.get("schema") == schema.fingerprint,
-                "it is for another schema: attributes, values, target or classes differ",
-            )
-            return cls.from_json(schema, document.get("card"))
-
-        return read_sealed(path, parse, _CARD)
 
 
 @dataclass(frozen=True)
@@ -199,6 +94,8 @@ class RelayFile:
 
     def join(self, card: Card) -> Self:
         """Return the relay with one more party."""
+        if len(self.cards) >= MAX_PARTIES:
+            raise ParameterError(f"a relay has at most {MAX_PARTIES} parties")
         if card.name in self.cards or any(card.key == one.key for one in self.cards.values()):
             raise ParameterError(f"{card.name!r} takes part already, by this name or with this key")
         if not card.is_signed(self.schema):
@@ -283,6 +180,15 @@ class RelayFile:
         """Who can take a turn now."""
         return [name for name in self.cards if self.turns_of(name)]
 
+    @property
+    def idle_names(self) -> list[str]:
+        """Who has, and gets, no turn: its evidence is less than half of what a turn needs."""
+        rest = self.standing.rest
+        if rest and rest[0].kind == "classes":  # the plan follows from that turn
+            return []
+        busy = {list(self.cards)[turn.party] for turn in rest} | {one.name for one in self.visits}
+        return [name for name in self.cards if name not in busy | self._left]
+
     # -- taking turns ------------------------------------------------------------------------------
 
     def check_key(self, name: str, key: SigningKey) -> None:
@@ -342,6 +248,8 @@ class RelayFile:
         own = [visit.added.privacy for visit in self.visits if visit.name == name]
         asked = sum(len(statement.charges) for statement in own)
         ledger_key = card.ledger_key(self.schema)
+        # An interrupted visit keeps what it has set aside, and no other copy of the relay gets it.
+        aside = f"{ledger_key}-{asked}-{most or 'all'}-{self.digest[:16]}"
         once = ResumableCurator(
             curator,
             Remembered(ledger_key),
@@ -350,11 +258,14 @@ class RelayFile:
             "file that came of it, or let the others go on without it (privet relay leave). "
             "Nothing was charged",
             asked=asked,
-            reservation=f"{ledger_key}-{asked}-{most or 'all'}",
+            reservation=aside,
         )
         # What the later turns of a visit cost may follow from the first.
         left = card.epsilon - sum(turn.amount for turn in self._turns_taken_by(name))
-        with Spending.reserve(once, left, f"relay: turns of {name}") as spending:
+        with (
+            _free_when_refused(once),
+            Spending.reserve(once, left, f"relay: turns of {name}") as spending,
+        ):
             # A look at the classes goes with the tree that follows: it may add nothing by itself.
             while (turns := standing.turns_of(number)) and _count_added(taken) != most:
                 standing, charges = standing.take(number, spending.curator)
@@ -405,15 +316,19 @@ class RelayFile:
             )
         if not self.visits:
             raise ParameterError("nobody has taken a turn yet")
-        names = dict.fromkeys(visit.name for visit in self.visits)
-        statements = [
-            _join_visits([visit.added.privacy for visit in self.visits if visit.name == name])
-            for name in names
-        ]
-        settings = {**self.standing.settings, "relay": self.digest}
+        statements = self._join_statements()
+        rows = {one.id: self.cards[name].rows for name, one in statements.items()}
+        settings = {**self.standing.settings, "relay": self.digest, "rows": rows}
         schema = combine_facts([visit.added.schema for visit in self.visits])
-        statement = PrivacyStatement.together(statements, self.people)
+        statement = PrivacyStatement.together(list(statements.values()), self.people)
         return make_model(schema, self.standing.trees, statement, settings)
+
+    def _join_statements(self) -> dict[str, PrivacyStatement]:
+        """Return what each party that took turns gives away, by its name."""
+        visits: dict[str, list[PrivacyStatement]] = {}
+        for visit in self.visits:
+            visits.setdefault(visit.name, []).append(visit.added.privacy)
+        return {name: _join_visits(statements) for name, statements in visits.items()}
 
     # -- the file ----------------------------------------------------------------------------------
 
@@ -475,7 +390,21 @@ class RelayFile:
         relay = cls(schema, document["people"])
         for entry in entries:
             relay = relay._read_entry(entry)
+        relay._check_end()
         return relay
+
+    def _check_end(self) -> None:
+        """Raise :class:`Damaged` where no model could come of what was done.
+
+        Whoever takes the next turn would pay for nothing.
+        """
+        trees = self.standing.trees
+        require(len(trees) <= MAX_TREES, f"it has more than {MAX_TREES} trees and terms")
+        try:
+            if self.visits:
+                PrivacyStatement.together(list(self._join_statements().values()), self.people)
+        except PrivetError as problem:
+            raise Damaged(f"its visits do not go together: {problem}") from None
 
     def _read_entry(self, data: Any) -> Self:
         named = isinstance(data, dict) and isinstance(data.get("name", ""), str)
@@ -503,31 +432,76 @@ class RelayFile:
         require(added.combine == "scores", "a visit adds no scores")
         number = list(self.cards).index(name)
         turns = tuple(_turn_from(self.schema, number, turn) for turn in data["turns"])
-        trees = _count_added(turns)
-        require(trees <= len(added.trees) <= trees + 1, "a visit has not one tree for each turn")
         paid = sum(turn.amount for turn in (*self._turns_taken_by(name), *turns))
         require(paid <= card.epsilon, f"{name!r} took turns for more than it said it would pay")
         relay = self._with(Visit(name, turns, added, signature))
         require(
             isinstance(signature, str)
-            and set(signature) <= _HEX
+            and set(signature) <= HEX
             and verify(card.key, signature, relay.digest.encode()),
             f"a visit of {name!r} is not signed by its key, or something before it was changed",
         )
+        self._check_turns(turns, added.trees)
+        _check_statement(added.privacy, name, self.schema, turns)
         return relay
 
-
-def share_schema(schema: Schema) -> Schema:
-    """Return what all parties share of a schema.
-
-    Whose row it is, and how many rows somebody has, each party says about its own table.
-    """
-    return schema.declare(n_rows=None, person=None, rows_per_person=1)
+    def _check_turns(self, turns: Sequence[Turn], trees: Sequence[Tree]) -> None:
+        """Raise :class:`Damaged` unless these trees are what came of these turns."""
+        named = [turn.attribute for visit in self.visits for turn in visit.turns]
+        named = [name for name in [*named, *(turn.attribute for turn in turns)] if name]
+        require(len(set(named)) == len(named), "two turns are about the same term")
+        kinds = [turn.kind for turn in turns]
+        first = not self.visits and kinds[:1] == ["classes"]
+        require("classes" not in kinds[first:], "only the first turn of all is about classes")
+        start = int(first and trees[0].kind == "constant")
+        require(
+            [_name_term(tree) for tree in trees[start:]]
+            == [turn.attribute for turn in turns[first:]]
+            and all(tree.kind != "constant" for tree in trees[start:]),
+            "a visit has not one tree for each turn",
+        )
 
 
 def _count_added(turns: Sequence[Turn]) -> int:
     """Return how many trees and terms came of turns, beside a start from class shares."""
     return sum(turn.kind != "classes" for turn in turns)
+
+
+@contextmanager
+def _free_when_refused(once: ResumableCurator) -> Iterator[None]:
+    """Free what was set aside for work that is refused. What is interrupted keeps it."""
+    try:
+        yield
+    except Unavailable:
+        raise
+    except PrivetError:
+        once.give_up()
+        raise
+
+
+def _name_term(tree: Tree) -> str:
+    """Return the attribute of an additive term; nothing for any other tree."""
+    number = int(tree.cells.attribute[0])
+    return tree.schema.names[number] if tree.kind == "term" and number >= 0 else ""
+
+
+def _check_statement(
+    statement: PrivacyStatement, name: str, schema: Schema, turns: Sequence[Turn]
+) -> None:
+    """Raise :class:`Damaged` unless this says what a visit of these turns must say."""
+    require(
+        not statement.parts and statement.name == name and bool(statement.id),
+        f"a visit of {name!r} has the privacy statement of something else",
+    )
+    require(
+        statement.neighbours == schema.neighbours and not statement.local,
+        "a visit promises for another change of a row than the relay",
+    )
+    paid = sum(turn.amount for turn in turns)
+    require(
+        bool(turns) and statement.charged.epsilon == paid,
+        f"a visit of {name!r} says that it paid something else than its turns cost",
+    )
 
 
 def _join_visits(statements: Sequence[PrivacyStatement]) -> PrivacyStatement:

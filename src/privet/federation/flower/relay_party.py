@@ -18,9 +18,10 @@ from privet.accounting.ledger import SQLiteLedger
 from privet.curator import Curator
 from privet.domain import Schema
 from privet.errors import ParameterError, PrivacyError, QuestionError
+from privet.federation.card import MAX_ROWS, Card
 from privet.federation.flower.terms import require_key
 from privet.federation.keys import SigningKey
-from privet.federation.relay import MAX_ROWS, Card, RelayFile
+from privet.federation.relay import RelayFile
 
 _KEYS = ("party", "table", "schema", "rows", "epsilon", "key", "ledger", "budget", "dataset")
 

@@ -20,9 +20,10 @@ from privet._validate import check_integer
 from privet.accounting.statement import People
 from privet.domain import Schema
 from privet.errors import MissingDependency, ParameterError, PrivacyError, PrivetError
+from privet.federation.card import Card, share_schema
 from privet.federation.flower.relay_party import CARD, RECORD, REFUSED, TURN
 from privet.federation.flower.terms import read_timeout, require_key
-from privet.federation.relay import Card, RelayFile, Visit, share_schema
+from privet.federation.relay import RelayFile, Visit
 from privet.learners.random_trees.batches import PEOPLE
 from privet.learners.released import save
 from privet.model import Model
