@@ -125,7 +125,7 @@ class TestDelta:
         assert 0.99 < epsilon_for(promised.rho, F(1, 10**6)) <= 1
         assert learner.privacy_.delta == F(1, 10**6)
         write_model(learner.model_, tmp_path / "m.json")
-        assert read_model(tmp_path / "m.json").privacy == learner.privacy_
+        assert read_model(tmp_path / "m.json").privacy == learner.model_.privacy
 
     def test_the_ledger_holds_no_more_than_is_promised(self):
         curator = Curator(table_of(self.SCHEMA, 2000), self.SCHEMA, Budget(1, delta=1e-6))

@@ -14,6 +14,7 @@ from privet.curator import Curator
 from privet.domain import Categorical, Numeric, Schema
 from privet.domain.cells import Cells, Split
 from privet.learners.resolution import resolve_evenly
+from privet.learners.smooth import MOST_BINS_OF_PAIRS
 from privet.learners.terms import (
     FARTHEST_STEP,
     KEPT,
@@ -207,7 +208,7 @@ def test_a_second_visit_adds_to_what_the_first_has_measured():
     attribute, variance = Numeric(0, 1, bins=8), 0.5
     schema = Schema({"a": attribute}, "c", ["n", "p"])
     visits = [(FIRST, SECOND), (SECOND, [2 * h for h in SECOND])]
-    term = _Term(resolve_evenly(schema), "a")
+    term = _Term(resolve_evenly(schema), ["a"], PRIOR)
     for first, second in visits:
         noisy = answer(first, second, noise="discrete-gaussian", spread=F(variance) * UNIT**2)
         term.learn(noisy)
@@ -229,3 +230,27 @@ def test_a_later_term_refines_earlier_ones():
     terms.visit(Curator(rows, twice, Budget(1), public=True), [], math.inf)
     first, second = terms.trees
     assert np.abs(second.counts).max() < 0.9 * np.abs(first.counts).max()
+
+
+def test_a_term_of_a_pair_has_its_values_as_leaves():
+    attributes = {"a": Numeric(0, 1, bins=3), "b": Numeric(0, 1, bins=2, missing="?")}
+    schema = Schema(attributes, "c", ["n", "p"])
+    first, second = np.zeros(9), np.full(9, 25.0)
+    first[0] = 40
+    term = _Term(resolve_evenly(schema), ["a", "b"], PRIOR)
+    term.learn(answer(first, second, noise="discrete-gaussian", spread=F(1, 2) * UNIT**2))
+    values = term._values[:, 0].reshape(3, 3)
+    assert values[0, 0] > 1
+    assert values[0, 0] == values.max()
+    tree = term.tree
+    leaves = tree.cells.cell >= 0
+    np.testing.assert_allclose(2 * tree.counts[leaves, 1], term._values[tree.cells.cell[leaves], 0])
+    assert (tree.counts[~leaves] == 0).all()
+
+
+def test_pairs_have_few_bins_each_however_many_there_are():
+    attributes = {"a": Numeric(0, 1, bins=200, missing="?"), "b": Numeric(0, 1, bins=4)}
+    attributes["c"] = Categorical(list(range(40)))
+    terms = Terms(resolve_evenly(Schema(attributes, "y", ["n", "p"])), pairs=True)
+    sizes = [len(term.cells) for term in terms._terms]
+    assert sizes == [(MOST_BINS_OF_PAIRS + 1) * 4, (MOST_BINS_OF_PAIRS + 1) * 40, 4 * 40]

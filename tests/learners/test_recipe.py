@@ -126,6 +126,7 @@ def test_a_recipe_is_made_of_public_quantities():
         "rare",
         "line",
         "effort",
+        "alone",
     ]
 
 
@@ -178,12 +179,14 @@ def test_what_is_given_is_taken():
 
 
 def test_too_few_rows_are_warned_of_and_enough_are_not():
-    table = pd.DataFrame({"a": ["x", "y"] * 10, "n": 0.5, "c": ["n", "p"] * 10})
+    columns = {"a": ["x", "y"] * 10, "b": ["x", "y"] * 10, "n": 0.5, "m": 0.5}
+    table = pd.DataFrame({**columns, "c": ["n", "p"] * 10})
     with pytest.warns(FewRowsWarning, match="rows times epsilon is about 2"):
         settings_of(table, PrivetClassifier("0.1"), n_rows=20)
     with warnings.catch_warnings():
         warnings.simplefilter("error", FewRowsWarning)
-        settings_of(table, PrivetClassifier("0.1"), n_rows=2000)
+        enough = pd.concat([table] * 100, ignore_index=True)
+        settings_of(enough, PrivetClassifier("0.1"), n_rows=2000)
 
 
 def test_why_is_said_in_numbers_of_any_size():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction as F
 
@@ -19,7 +20,7 @@ from privet.errors import (
     QuestionError,
     Unavailable,
 )
-from privet.learners.default_recipe import measure_evidence
+from privet.learners.default_recipe import measure_evidence, recipe_for
 from privet.learners.relay import Party, Relay, choose_recipe, plan_steps, pool_parties
 from tests.federation.parties import SCHEMA, curator_of, rows
 
@@ -123,6 +124,55 @@ class TestWhoseTurn:
         parties = tuple(Party(str(number), 13_000, F(1)) for number in range(3))
         relay = replace(Relay(WIDE, "epsilon", parties), gone=frozenset({1}))
         assert {turn.party for turn in relay.rest} <= {0, 2}
+
+
+class TestOneDeepTree:
+    """Where all evidence is worth one deep tree, whoever has half of it draws alone."""
+
+    DEEP = Schema(
+        {f"kind {number}": Categorical(list("abc")) for number in range(6)},
+        target="taken",
+        classes=["no", "perhaps", "yes"],
+    )
+
+    def choose(self, *rows_, amount=F(1, 10)):
+        parties = [Party(str(number), size, amount) for number, size in enumerate(rows_)]
+        relay = Relay(self.DEEP, "epsilon", tuple(parties))
+        return relay.recipe, Counter(turn.party for turn in relay.rest)
+
+    @pytest.mark.parametrize("sizes", [(6000, 3000), (5000, 5000), (8000, 1000, 1000, 1000)])
+    def test_it_draws_as_deep_as_its_own_evidence_allows(self, sizes):
+        recipe, turns = self.choose(*sizes)
+        assert turns == {0: 1}
+        own = recipe_for(self.DEEP, sum(sizes), F(1, 10) * F(sizes[0], sum(sizes)), rounds=1)
+        pooled = recipe_for(self.DEEP, sum(sizes), F(1, 10), rounds=1)
+        assert recipe.space.depth == own.space.depth <= pooled.space.depth
+
+    @pytest.mark.parametrize(
+        ("sizes", "amount"), [((4000, 4000, 4000), F(1, 10)), ((6000, 3000), F(1))]
+    )
+    def test_otherwise_all_draw(self, sizes, amount):
+        _, turns = self.choose(*sizes, amount=amount)
+        assert set(turns) == set(range(len(sizes)))
+
+    def test_the_others_pay_nothing(self):
+        car = pv.datasets.load("car")
+        tables = car.table.iloc[::3], car.table.drop(car.table.index[::3])
+        curators = [
+            pv.Curator(table, car.schema.declare(n_rows=len(table)), pv.Budget(1))
+            for table in tables
+        ]
+        model = pv.PrivetClassifier("1/2", people="disjoint").fit_from(curators)
+        assert [curator.left for curator in curators] == [1, F(1, 2)]
+        assert model.privacy_.promised.epsilon == F(1, 2)
+        assert model.model_.settings["turns"] == [0, 1]
+        # its answer is as likely as all others together
+        assert model.predict_proba(car.X.head(1)).max() == pytest.approx(0.5)
+
+    def test_of_two_classes_it_still_says_something(self):
+        schema = replace(self.DEEP, classes=["no", "yes"])
+        parties = (Party("a", 3000, F(1, 10)), Party("b", 3000, F(1, 10)))
+        assert Relay(schema, "epsilon", parties).recipe.strength > 0
 
 
 class TestFit:

@@ -8,11 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 from privet import datasets
 from privet.accounting.cost import Budget
@@ -29,21 +30,11 @@ from privet.learners import (
     RandomTreesClassifier,
     tune,
 )
-from privet.mechanisms.randomness import unlock_test_seeds
+from privet.learners.released import ReleasedClassifier
 from privet.model.file import read_model, write_model
+from privet.report.card import card
 
 CAR = datasets.load("car")
-
-REASONS = {
-    "check_sample_weights_pandas_series": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
-    "check_sample_weights_not_an_array": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
-    "check_sample_weights_list": "sample_weight is refused: noise is scaled for rows of weight 1",
-    "check_sample_weights_shape": "sample_weight is refused: noise is scaled for rows of weight 1",
-    "check_sample_weights_not_overwritten": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
-    "check_sample_weight_equivalence_on_dense_data": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
-    "check_all_zero_sample_weights_error": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
-    "check_classifiers_one_label_sample_weights": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
-}
 
 WITHOUT_NOISE = {
     "check_fit_score_takes_y": "an update without noise is refused: pool the rows",
@@ -61,15 +52,20 @@ ESTIMATORS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def unlocked():
-    """scikit-learn's checks set random_state, which is a test seed here."""
-    with unlock_test_seeds():
-        yield
+LEARNERS = [
+    AdditiveClassifier,
+    ForestClassifier,
+    GibbsBoostClassifier,
+    GibbsTreeClassifier,
+    GreedyTreeClassifier,
+    NoisyID3Classifier,
+    PrivetClassifier,
+    RandomTreesClassifier,
+]
 
 
 def expected_failures(estimator):
-    return REASONS | (WITHOUT_NOISE if isinstance(estimator, PrivetClassifier) else {})
+    return WITHOUT_NOISE if isinstance(estimator, PrivetClassifier) else {}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
@@ -77,6 +73,60 @@ def test_contract(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        pytest.param(learner, marks=pytest.mark.slow if learner is PrivetClassifier else ())
+        for learner in LEARNERS
+    ],
+)
+def test_check_estimator_passes_as_people_call_it(learner):
+    """It sets random_state, and gives no schema: nothing is private then, which is said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(learner(), on_skip=None)
+    skipped = {one["check_name"] for one in results if one["status"] != "passed"}
+    assert skipped == {"check_pipeline_consistency", "check_array_api_input"}
+
+
+def test_a_seed_is_taken_and_promises_nothing(tmp_path):
+    with pytest.warns(PrivacyWarning, match="random_state=7: whoever knows a seed"):
+        model = GreedyTreeClassifier(1, CAR.schema, random_state=7).fit(CAR.X, CAR.y)
+    assert model.privacy_.describe() == "NOT PRIVATE: a test seed was used"
+    assert "NOT PRIVATE" in card(model).to_text()
+    with pytest.warns(PrivacyWarning), pytest.raises(ParameterError, match="a seed must be an int"):
+        GreedyTreeClassifier(1, CAR.schema, random_state="x").fit(CAR.X, CAR.y)
+    generator = np.random.RandomState(1)
+    with pytest.raises(ParameterError, match="leave it out for a private model"):
+        GreedyTreeClassifier(1, CAR.schema, random_state=generator).fit(CAR.X, CAR.y)
+
+
+def test_a_schema_may_be_a_path(tmp_path):
+    CAR.schema.write(tmp_path / "car.schema.json")
+    learner = GreedyTreeClassifier(1, str(tmp_path / "car.schema.json")).fit(CAR.X, CAR.y)
+    assert learner.model_.schema == CAR.schema
+    with pytest.raises(SchemaError, match=r"cannot read schema file from-dta.*mean 'from-data'"):
+        GreedyTreeClassifier(1, "from-dta").fit(CAR.X, CAR.y)
+    with pytest.raises(SchemaError, match="schema must be a Schema, the path of a schema file"):
+        GreedyTreeClassifier(1, 5).fit(CAR.X, CAR.y)
+
+
+def test_arrays_are_taken_without_a_warning():
+    """Columns are in the order of the schema; names are asked for only where there were some."""
+    array = CAR.X.to_numpy()
+    model = GreedyTreeClassifier(1, CAR.schema).fit(array, CAR.y.to_numpy())
+    assert model.predict(array).shape == (1728,)
+    assert not hasattr(model, "feature_names_in_")
+    named = GreedyTreeClassifier(1, CAR.schema).fit(CAR.X, CAR.y)
+    assert named.feature_names_in_.tolist() == list(CAR.schema.names)
+    assert not hasattr(named.fit(array, CAR.y), "feature_names_in_")
+
+
+def test_a_released_classifier_is_a_classifier_of_scikit_learn():
+    model = GreedyTreeClassifier(1, CAR.schema).fit(CAR.X, CAR.y)
+    assert is_classifier(ReleasedClassifier(model.model_))
 
 
 def test_clone_keeps_the_schema():
@@ -98,9 +148,10 @@ def test_a_grid_search_works_and_warns_that_it_spends_privacy():
     assert search.best_params_["n_trees"] in (2, 5)
 
 
-def test_sample_weight_is_refused_with_the_reason():
-    with pytest.raises(ParameterError, match="noise is scaled for 1"):
-        RandomTreesClassifier(1, CAR.schema).fit(CAR.X, CAR.y, sample_weight=np.ones(1728))
+def test_sample_weight_is_no_parameter():
+    """So meta-estimators that look for it do without."""
+    for learner in LEARNERS:
+        assert not has_fit_parameter(learner(), "sample_weight")
 
 
 def test_no_schema_is_an_error_that_explains_itself():
@@ -169,18 +220,6 @@ def test_a_bad_parameter_costs_nothing(learner):
     with pytest.raises(ParameterError):
         learner.fit_from(curator)
     assert curator.ledger.entries() == []
-
-
-LEARNERS = [
-    AdditiveClassifier,
-    ForestClassifier,
-    GibbsBoostClassifier,
-    GibbsTreeClassifier,
-    GreedyTreeClassifier,
-    NoisyID3Classifier,
-    PrivetClassifier,
-    RandomTreesClassifier,
-]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

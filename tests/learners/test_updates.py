@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from fractions import Fraction as F
 
@@ -11,12 +12,19 @@ import pytest
 
 import privet as pv
 from privet.domain import Categorical, Schema
-from privet.errors import BudgetExceeded, ParameterError, PrivetError, QuestionError
+from privet.errors import (
+    BudgetExceeded,
+    FewRowsWarning,
+    ParameterError,
+    PrivetError,
+    QuestionError,
+)
 from privet.learners import updates
 from privet.learners.drift import share_for_trust, weigh_scores
 from privet.learners.relay import Party
-from privet.learners.updates import add_terms, list_batches, plan_step, update_boosted
+from privet.learners.updates import NOT_MEASURED, add_terms, list_batches, plan_step, update_boosted
 from privet.model.file import read_model, write_model
+from privet.model.structure import LARGEST_SCORE
 from tests.federation.parties import SCHEMA, curator_of, rows
 
 KNOWN = SCHEMA.declare(n_rows=600)
@@ -174,6 +182,13 @@ class TestPlan:
         assert len(added) == len(terms)
         np.testing.assert_allclose(added[0].counts, 2 * terms[0].counts)
 
+    def test_a_model_that_was_updated_can_be_saved_whatever_the_old_one_held(self):
+        additive = pv.AdditiveClassifier(1, SCHEMA).fit(rows(600)).model_
+        term = next(tree for tree in additive.trees if tree.kind == "term")
+        largest = replace(term, counts=np.full_like(term.counts, LARGEST_SCORE))
+        (added,) = add_terms([largest], [term])
+        assert np.abs(added.counts).max() <= LARGEST_SCORE
+
     def test_trees_that_were_released_stay(self):
         first = fitted().model_
         second = update_boosted(first, curator_of(rows(600), KNOWN), 1, "disjoint")
@@ -231,6 +246,21 @@ class TestTrust:
         assert factors[0] == 1
         assert factors[-1] == 0
         assert all(0 <= factor <= 1 for factor in factors)
+
+    def test_too_few_rows_to_tell_are_said_to_be_too_few(self):
+        before = fitted()
+        new = curator_of(rows(300, 3), SCHEMA.declare(n_rows=300))
+        with pytest.warns(FewRowsWarning, match="300 new rows at epsilon 0.1 are too few to tell"):
+            after = update_boosted(before.model_, new, "1/10", "disjoint")
+        assert NOT_MEASURED in after.privacy.leaves[-1].notes + after.privacy.leaves[0].notes
+
+    def test_enough_rows_are_not_warned_about(self):
+        before = fitted()
+        new = curator_of(rows(6000), SCHEMA.declare(n_rows=6000))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            after = update_boosted(before.model_, new, 1, "disjoint")
+        assert all(NOT_MEASURED not in leaf.notes for leaf in after.privacy.leaves)
 
     def test_nothing_is_paid_where_noise_would_hide_it(self):
         assert share_for_trust(SCHEMA, 600, F(1, 10), "epsilon") == 0

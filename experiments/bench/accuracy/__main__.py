@@ -112,7 +112,7 @@ def tasks_of(problem: Problem, options: argparse.Namespace) -> Iterator[Row]:
                     for epsilon in [None] if learner in NOT_PRIVATE else options.epsilon:
                         yield {
                             "data": name,
-                            "schema": problem.data.schema.fingerprint[:12],
+                            "schema": problem.schema_for(learner).fingerprint[:12],
                             "learner": learner,
                             "view": view,
                             "epsilon": epsilon,

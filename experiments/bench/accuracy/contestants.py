@@ -12,6 +12,7 @@ import numpy as np
 
 import privet
 from experiments.bench.accuracy import s_bdt_like, tr_ebm_like
+from experiments.bench.accuracy.data import schema_with_grids
 from experiments.bench.accuracy.environment import Peers
 from experiments.bench.accuracy.folds import FOLDS
 from experiments.bench.accuracy.measures import measure
@@ -19,7 +20,7 @@ from experiments.bench.accuracy.peers import DELTA
 from experiments.bench.accuracy.views import View, classes_of, peer_views
 from privet._types import Floats, Ints
 from privet.datasets import Dataset
-from privet.domain import text_of
+from privet.domain import Schema, text_of
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,17 @@ class Problem:
         return classes_of(self.data)
 
     @cached_property
+    def _with_grids(self) -> Schema:
+        return schema_with_grids(self.data)
+
+    def schema_for(self, learner: str) -> Schema:
+        """Return the schema of a contestant: fine grids for our default learner, which merges
+        them.
+        """
+        default = learner in OURS and OURS[learner].estimator == "PrivetClassifier"
+        return self._with_grids if default else self.data.schema
+
+    @cached_property
     def views(self) -> dict[str, dict[str, View]]:
         """By peer and name."""
         two_classes = self.data.schema.n_classes == 2
@@ -98,7 +110,7 @@ def run(
     else:
         assert epsilon is not None
         if learner in OURS:
-            guess, chances, seconds = _ours(problem, OURS[learner], epsilon, train, test)
+            guess, chances, seconds = _ours(problem, learner, epsilon, train, test)
         elif learner in LIKE:
             guess, chances, seconds = _like(problem, learner, view, epsilon, train, test)
         else:
@@ -109,13 +121,15 @@ def run(
 
 
 def _ours(
-    problem: Problem, learner: Ours, epsilon: float, train: Ints, test: Ints
+    problem: Problem, learner: str, epsilon: float, train: Ints, test: Ints
 ) -> tuple[Ints, Floats, float]:
-    data = problem.data
-    settings: dict[str, Any] = {"delta": learner.delta} if learner.delta else {}
+    data, ours = problem.data, OURS[learner]
+    settings: dict[str, Any] = {"delta": ours.delta} if ours.delta else {}
     # The size of a training fold of a public data set may be declared.
-    model = getattr(privet, learner.estimator)(
-        epsilon=epsilon, schema=data.schema.declare(n_rows=len(train)), **settings
+    model = getattr(privet, ours.estimator)(
+        epsilon=epsilon,
+        schema=problem.schema_for(learner).declare(n_rows=len(train)),
+        **settings,
     )
     model, seconds = _timed(lambda: model.fit(data.X.iloc[train], data.y.iloc[train]))
     codes = data.schema.label.code_of_text

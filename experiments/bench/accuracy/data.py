@@ -16,6 +16,7 @@ import pandas as pd
 from experiments.bench.accuracy.header import schema_of
 from privet import datasets
 from privet.datasets import Dataset
+from privet.domain import Schema
 
 SIX = ("votes", "mushroom", "nursery", "car", "tic_tac_toe", "adult")
 DEVELOPMENT = (*SIX, "breast_cancer", "crx", "autos", "drug_consumption")
@@ -38,6 +39,15 @@ KEEL = (
 )
 HELD_OUT = ("wine", "digits", *KEEL)
 HEADERS = Path(__file__).parent / "headers"
+
+
+def schema_with_grids(data: Dataset) -> Schema:
+    """The schema that our default learner gets: numbers that a header gives bounds of have grids of
+    ``bins="auto"``, as peers get numbers with their bounds.
+    """
+    if data.name not in BUNDLED and data.name not in KEEL:
+        return data.schema
+    return schema_of((HEADERS / f"{data.name}.header").read_text(), bins="auto")
 
 
 def load(name: str, keel_folder: Callable[[], Path]) -> Dataset:

@@ -7,32 +7,34 @@
     @output Chd
 
 The rule that makes a schema of it is fixed and looks at no row: the values as listed; bounds as
-stated, cut into 16 bins of equal width; one bin per number where a whole-number attribute has no
-more than 16 of them. Numbers outside the bounds count in the nearest bin. The class is the
-attribute that ``@output`` names.
+stated, cut into 16 bins of equal width, or with ``bins="auto"`` into a fine grid that the fit
+resolves; one bin per number where a whole-number attribute has no more than 16 of them. Numbers
+outside the bounds count in the nearest bin. The class is the attribute that ``@output`` names.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from privet.domain import Attribute, Categorical, Numeric, Schema
 
 BINS = 16
+Bins = int | Literal["auto"]
 _ATTRIBUTE = re.compile(
     r"@attribute\s+(?P<name>'[^']+'|[^\s{\[]+)\s*(?P<kind>real|integer)?\s*(?P<domain>[\[{].*[\]}])\s*$",
     re.IGNORECASE,
 )
 
 
-def schema_of(header: str) -> Schema:
+def schema_of(header: str, bins: Bins = BINS) -> Schema:
     """The public schema that a header states."""
     attributes: dict[str, Attribute] = {}
     target = None
     for line in header.splitlines():
         word = line.split(maxsplit=1)[0].lower() if line.strip() else ""
         if word == "@attribute":
-            name, attribute = attribute_of(line)
+            name, attribute = attribute_of(line, bins)
             if name in attributes:
                 raise ValueError(f"the attribute {name!r} stands twice")
             attributes[name] = attribute
@@ -44,7 +46,7 @@ def schema_of(header: str) -> Schema:
     return Schema(attributes, target, label.labels)
 
 
-def attribute_of(line: str) -> tuple[str, Attribute]:
+def attribute_of(line: str, bins: Bins = BINS) -> tuple[str, Attribute]:
     """The name and the domain of one ``@attribute`` line."""
     match = _ATTRIBUTE.match(line.strip())
     if match is None:
@@ -58,4 +60,4 @@ def attribute_of(line: str) -> tuple[str, Attribute]:
     low, high = (float(value) for value in values)
     if kind == "integer" and high - low < BINS:
         return name, Numeric(edges=[low + step - 0.5 for step in range(int(high - low) + 2)])
-    return name, Numeric(low, high, bins=BINS)
+    return name, Numeric(low, high, bins=bins)

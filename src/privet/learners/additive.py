@@ -84,6 +84,7 @@ class AdditiveClassifier(PrivateClassifier):
         question = Question.level(Cells.everything(schema), schema.names)
         answer = curator.ask(Count(question), **{spending.unit: spending.take(Fraction(1))})
         spending.record_charge("values by class of every attribute", answer.row_cost)
+        spending.notice_counts(answer.tables, answer.deviation)
         return Growth(
             tuple(log_odds_trees(schema, answer, damping)), "scores", {"damping": damping}, 0.0
         )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, Self
 
+from privet._plain import copy_scalar
 from privet.accounting.cost import Number
 from privet.curator import AnyCurator
-from privet.domain import Schema
+from privet.domain import Schema, text_of
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier
+from privet.learners.in_memory import read_schema
+from privet.learners.labels import match_numbered
 
 
 class BatchClassifier(PrivateClassifier):
@@ -20,41 +24,41 @@ class BatchClassifier(PrivateClassifier):
         X: Any,  # noqa: N803
         y: Any = None,
         classes: Any = None,
-        sample_weight: Any = None,
     ) -> Self:
         """Add a batch of rows in memory, with ``epsilon`` as its budget; the first batch is fitted.
 
         ``classes`` is there for scikit-learn's sake: the schema lists the classes, and others are
         refused.
         """
-        self._check_parameters()
-        known = self.model_.schema if hasattr(self, "model_") else self.schema
-        if classes is not None and isinstance(known, Schema) and set(classes) != set(known.classes):
-            raise ParameterError(
-                f"classes must be those of the schema ({', '.join(map(str, known.classes))}), got "
-                f"{list(classes)}"
-            )
+        self.check_parameters()
+        own = read_schema(type(self).__name__, self.schema)
+        if isinstance(own, Schema) and y is not None:
+            own = match_numbered(own, y, cloned=self._cloned)
+        if classes is not None:
+            _check_classes(self.model_.schema if hasattr(self, "model_") else own, classes)
         if not hasattr(self, "model_"):
-            self.fit(X, y, sample_weight)
+            self.fit(X, y)
         else:
-            self._refuse_weights(sample_weight)
             if getattr(self, "_positional", False):
                 X, y = self._align_columns(X, y)  # noqa: N806
-            schema = self.schema if isinstance(self.schema, Schema) else self.model_.schema
+            schema = own if isinstance(own, Schema) else self.model_.schema
             if self.privacy_.person and schema.person is None:
                 raise ParameterError(
                     "the batches before say in different columns whose row it is; give a schema "
                     "that names the column of these"
                 )
             schema, batch = schema.declare(n_rows=None), len(self.privacy_.leaves)
-            self._add(self._own_curator(schema, X, y, batch, self._delta_of_batch()))
+            curator = self._own_curator(schema, X, y, batch, self._delta_of_batch())
+            before = self._remember(schema, X, y)
+            self._add(curator)
+            self._say_spent(before, curator)
         return self
 
     def partial_fit_from(self, curator: AnyCurator) -> Self:
         """Add a batch of rows through a curator, which charges ``epsilon`` to its ledger; the first
         batch is fitted.
         """
-        self._check_parameters()
+        self.check_parameters()
         if not hasattr(self, "model_"):
             return self.fit_from(curator)
         self._refuse_seed()
@@ -68,3 +72,14 @@ class BatchClassifier(PrivateClassifier):
     @abstractmethod
     def _add(self, curator: AnyCurator) -> None:
         """Add the rows of a curator to the model."""
+
+
+def _check_classes(schema: object, classes: Iterable[Any]) -> None:
+    """Raise unless these are the classes of the schema, whatever their type; None is no schema."""
+    if isinstance(schema, Schema):
+        given = {text_of(copy_scalar(label)) for label in classes}
+        if given != set(schema.label.labels):
+            raise ParameterError(
+                f"classes must be those of the schema ({', '.join(schema.label.labels)}), got "
+                f"{list(classes)}"
+            )

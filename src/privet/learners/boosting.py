@@ -14,6 +14,7 @@ from privet._types import Floats
 from privet.accounting.cost import Number, Unit
 from privet.accounting.statement import Charge
 from privet.curator import AnyCurator
+from privet.curator.spending import Notice, ignore_counts
 from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.space import TreeSpace
@@ -36,7 +37,11 @@ LEAF_PRIOR = 0.15
 
 
 def measure_classes(
-    curator: AnyCurator, n_rows: float, amount: Number, unit: Unit = "epsilon"
+    curator: AnyCurator,
+    n_rows: float,
+    amount: Number,
+    unit: Unit = "epsilon",
+    notice: Notice = ignore_counts,
 ) -> tuple[Floats, float, Charge]:
     """Return noisy class shares, and the standard deviation of their noise.
 
@@ -44,6 +49,7 @@ def measure_classes(
     rho.
     """
     answer = curator.ask(Count(Cells.everything(curator.schema)), **{unit: amount})
+    notice(answer.tables, answer.deviation)
     counts = np.asarray(answer.tables[0], dtype=np.float64).reshape(-1)
     shares, noise = estimate_shares(counts, answer.deviation, n_rows)
     return shares, noise, Charge("class shares", answer.row_cost)
@@ -60,6 +66,25 @@ def start_from_classes(
     """
     rare = float(shares.max()) - SURE * noise >= common
     return Tree(Cells.everything(schema), np.log(shares)[None], "constant") if rare else None
+
+
+def starts_rare(trees: Sequence[Tree]) -> bool:
+    """Return whether scores start from shares of classes of which others than one are rare."""
+    starts = [tree.counts[0] for tree in trees if tree.kind == "constant"]
+    return any(np.exp(scores).max() >= COMMON * np.exp(scores).sum() for scores in starts)
+
+
+def lean_on_even(shares: Floats, noise: float) -> Floats:
+    """Return noisy class shares that lean on even ones, as much as their noise asks. Free.
+
+    The mean of what they may be, where they are even as likely as anything else beforehand.
+    """
+    n_classes, even = len(shares), 1 / len(shares)
+    spread = (n_classes - 1) / (n_classes**2 * (n_classes + 1))  # of each, if all are as likely
+    ratio = noise**2 / (noise**2 + spread)
+    far = float(np.square(shares - even).sum()) * (1 - 1 / n_classes) / (2 * max(noise, 1e-9) ** 2)
+    odds = ratio ** ((n_classes - 1) / 2) * math.exp(min(far * (1 - ratio), 500.0))
+    return np.asarray(even + (shares - even) * (1 - ratio) * odds / (1 + odds))
 
 
 def estimate_shares(counts: Floats, deviation: float, n_rows: float) -> tuple[Floats, float]:

@@ -22,6 +22,7 @@ from privet.learners.boosting import (
     calibrate_tree,
     draw_boosted,
     lean_on_classes,
+    lean_on_even,
     measure_classes,
     start_from_classes,
 )
@@ -40,6 +41,7 @@ from privet.learners.random_trees.batches import PEOPLE
 from privet.learners.relay import fit_by_turns
 from privet.learners.resolution import Resolution, resolve, resolve_evenly
 from privet.learners.screening import CHOSEN, choose_attributes
+from privet.learners.smooth import is_narrow
 from privet.learners.terms import Terms
 from privet.learners.updates import find_unit, update_boosted
 from privet.model import Model
@@ -178,7 +180,7 @@ class PrivetClassifier(BatchClassifier):
         """
         if not isinstance(curator, Sequence):
             return super().fit_from(curator)
-        self._check_parameters()
+        self.check_parameters()
         self._refuse_seed()
         if self.class_weight == "balanced":
             raise ParameterError(
@@ -217,7 +219,7 @@ class PrivetClassifier(BatchClassifier):
         return replace(model, settings={**model.settings, "rows": rows})
 
     def _prefers_pure(self, schema: Schema) -> bool:
-        return prefers_pure(schema, self.epsilon, self.delta)
+        return prefers_pure(schema, self.epsilon, self.delta, alone=True)
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         n_rows = measure_rows(curator, spending)
@@ -226,25 +228,40 @@ class PrivetClassifier(BatchClassifier):
         schema = resolution.coarse
         warn_of_few_rows(schema, n_rows, amount, unit)
         balanced = self.class_weight == "balanced"
-        for_classes = share_for_classes(schema, n_rows, amount, unit, always=balanced)
+        alone = curator.rules > 1  # a fit that 0.1 began goes on without later recipes
+        narrow = alone and is_narrow(schema)
+        for_classes = share_for_classes(schema, n_rows, amount, unit, always=balanced or narrow)
         for_population = share_for_population(schema, n_rows, amount, unit)
         shares, start, people, costs = None, None, None, self._find_costs(schema)
         if for_classes:
             shares, noise, charge = measure_classes(
-                curator, n_rows, spending.take(for_classes), unit
+                curator, n_rows, spending.take(for_classes), unit, spending.notice_counts
             )
             spending.charges.append(charge)
-            if may_start_from_classes(schema, n_rows, measure_evidence(n_rows, amount, unit)):
+            if narrow:
+                start = start_from_classes(curator.schema, lean_on_even(shares, noise), 0, common=0)
+            elif may_start_from_classes(schema, n_rows, measure_evidence(n_rows, amount, unit)):
                 start = start_from_classes(curator.schema, shares, noise)
             if balanced:
                 costs = weigh_mistakes(balance_classes(shares))
         if for_population:
             people, charges = measure_population(
-                curator, n_rows, spending.take(for_population), unit, resolution
+                curator,
+                n_rows,
+                spending.take(for_population),
+                unit,
+                resolution,
+                spending.notice_counts,
             )
             spending.charges += charges
         recipe = recipe_for(
-            schema, n_rows, amount, unit, rare=start is not None, effort=self.effort
+            schema,
+            n_rows,
+            amount,
+            unit,
+            rare=start is not None,
+            effort=self.effort,
+            alone=alone,
         )
         trees = follow_recipe(curator, spending, recipe, start, shares, resolution)
         settings = {
@@ -296,14 +313,14 @@ def follow_recipe(
     screen = spending.take(recipe.screening)
     calibrate = spending.take(recipe.calibration)
     leaves = {unit: spending.share(recipe.leaves, recipe.rounds)} if recipe.leaves else None
-    each = spending.draws(recipe.rounds)
+    each = spending.draws(recipe.rounds) if recipe.rounds else 0
     names: list[str] | None = None
     if recipe.screening:
         names, charges = choose_attributes(
             curator, CHOSEN, spread_draws(screen, unit, CHOSEN), resolution
         )
         spending.charges += charges
-    terms = Terms(resolution, names)
+    terms = Terms(resolution, names, pairs=recipe.pairs)
     for cycle in range(recipe.cycles):
         drawn, charges = draw_boosted(
             curator,
@@ -324,4 +341,6 @@ def follow_recipe(
         trees += drawn
         if recipe.additive:
             spending.charges += terms.visit(curator, trees, refine, unit)
+            for rows, deviation in terms.count_rows() if cycle == 0 else ():
+                spending.notice_rows(rows, deviation, at_least=True)
     return [*trees, *terms.trees]

@@ -30,6 +30,17 @@ from privet.errors import FewRowsWarning, QuestionError
 from privet.learners.effort import allow_steps, count_steps, share_of_sharp_draws
 from privet.learners.resolution import resolve_evenly
 from privet.learners.screening import CHOSEN, SCREENING_SHARE, is_wide
+from privet.learners.smooth import (
+    SMOOTH_CYCLES,
+    SMOOTH_ROUNDS,
+    SMOOTH_SHARE,
+    SMOOTH_STRENGTH,
+    count_pairs,
+    is_narrow,
+    is_smooth,
+    needs_less_noise,
+    visits_of_pairs,
+)
 from privet.mechanisms.gibbs.slack import slack
 from privet.queries.release_kinds import LEAST_EPSILON
 
@@ -150,6 +161,8 @@ class Recipe:
     cycles: int = 1
     #: What pays for the choice of attributes that get terms, in a wide table.
     screening: Fraction = Fraction(0)
+    #: Whether there is a term for each pair of attributes, and nothing else.
+    pairs: bool = False
 
     @property
     def only_labels(self) -> bool:
@@ -161,7 +174,7 @@ class Recipe:
         """What is said on the card."""
         return {
             "rounds": self.rounds,
-            "max_depth": self.space.depth,
+            "max_depth": 2 if self.pairs else self.space.depth,
             "strength": self.strength,
             "leaf_share": float(self.leaves),
             "additive_share": float(self.additive),
@@ -184,13 +197,15 @@ def recipe_for(
     rare: bool = False,
     line: Line | None = None,
     effort: float = 1.0,
+    alone: bool = False,
 ) -> Recipe:
     """Return the recipe for a table of about ``n_rows`` rows.
 
     ``rounds`` and ``depth`` are taken as they are where given; ``draws_only`` leaves everything to
     drawn trees. ``rare`` says that one of two classes is, as far as was paid for. ``line`` is
     followed instead of the rule's own, which is how others are compared with it. ``effort`` is how
-    many times the default's work the draws may take.
+    many times the default's work the draws may take. ``alone`` says that one curator's rows make
+    the whole model at once, for which there are recipes without turns (:mod:`~.smooth`).
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of
     evidence there are; with rho, R draws have an epsilon of sqrt(8 rho/R) each, so that more of
@@ -202,15 +217,22 @@ def recipe_for(
     def evidence_of(draws: int, share: Fraction = Fraction(1)) -> float:
         return measure_evidence(n_rows, amount, unit, draws, share)
 
-    small = not rare and has_small_domain(schema, n_rows, evidence_of(1), single=rounds == 1)
-    terms = (
-        Fraction(0)
-        if draws_only or (small and points > n_rows / 10)
-        else _additive_share(schema, n_rows, 1e3 if amount is None else float(amount), unit)
+    if alone and is_narrow(schema):
+        return _plan_pairs(schema, n_rows, amount, unit)
+    finite = 1e3 if amount is None else float(amount)
+    smooth = alone and is_smooth(schema, n_rows, finite, unit)
+    small = not (rare or smooth) and has_small_domain(
+        schema, n_rows, evidence_of(1), single=rounds == 1
     )
-    cycles = CYCLES if unit == "rho" and terms else 1
+    terms, cycles = SMOOTH_SHARE, SMOOTH_CYCLES
+    if not smooth:
+        without = draws_only or (small and points > n_rows / 10)
+        terms = Fraction(0) if without else _additive_share(schema, n_rows, finite, unit)
+        cycles = CYCLES if unit == "rho" and terms else 1
     screening = SCREENING_SHARE if terms and is_wide(schema) else Fraction(0)
     spared = (1 - terms) * (1 - screening)
+    if smooth:
+        line = Line(math.inf, SMOOTH_ROUNDS, 2, SMOOTH_STRENGTH, Fraction(0))
     line = line or choose_line(
         schema, n_rows, amount, unit, spared, rare=rare, in_cycles=cycles > 1
     )
@@ -238,7 +260,7 @@ def recipe_for(
         else Fraction(0)
     )
     why = [
-        *([f"rows times epsilon is about {evidence:.3g}"] if n_rows else []),
+        *([_describe_evidence(evidence)] if n_rows else []),
         f"{'few' if points <= 32 * n_rows else 'many'} points in the domain ({Decimal(points):.2g})",  # noqa: E501
         *(["one class is rare"] if rare else []),
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
@@ -262,6 +284,22 @@ def recipe_for(
     if not recipe.only_labels:
         return recipe
     return replace(recipe, strength=max(strength, strength_of_half(schema.n_classes)))
+
+
+def _plan_pairs(schema: Schema, n_rows: float, amount: Fraction | None, unit: Unit) -> Recipe:
+    """Return the recipe for a table of two or three attributes: a term for each pair of them."""
+    pairs = count_pairs(schema)
+    evidence = measure_evidence(n_rows, amount, unit) / pairs ** (1 if unit == "epsilon" else 0.5)
+    cycles = visits_of_pairs(evidence)
+    why = (
+        f"{_describe_evidence(measure_evidence(n_rows, amount, unit))}; "
+        f"{len(schema.names)} attributes, so all of {unit} for {pairs} "
+        f"{'term' if pairs == 1 else 'terms'} of pairs, visited {cycles} "
+        f"{'time' if cycles == 1 else 'times'}"
+    )
+    nothing = Fraction(0)
+    space = TreeSpace(schema, 0, [], [], split=0.5)
+    return Recipe(space, 0, 0.0, Fraction(1), nothing, nothing, why, cycles, pairs=True)
 
 
 def choose_line(
@@ -303,7 +341,11 @@ def prefers_pure(schema: Schema, epsilon: Number, delta: Number, **choices: Any)
     rho = rho_for(amount, small)
     coarse = resolve_evenly(schema).coarse
     recipe = recipe_for(coarse, schema.n_rows, rho, "rho", **choices)
+    if recipe.pairs:
+        return needs_less_noise(schema, count_pairs(schema), amount, rho)
     if recipe.cycles > 1:
+        if is_smooth(coarse, schema.n_rows, float(rho), "rho"):
+            return False
         return _measure_per_attribute(coarse, schema.n_rows, float(rho)) < BETTER_IN_CYCLES
     return 8 * rho * recipe.rounds <= amount**2
 
@@ -548,6 +590,10 @@ def _drop_wide_splits(schema: Schema, splits: list[Split], ordered: int) -> list
         for split in splits
         if split.n_children <= (ordered if schema.attributes[split.attribute].ordered else widest)
     ]
+
+
+def _describe_evidence(evidence: float) -> str:
+    return f"rows times epsilon is about {evidence:.3g}"
 
 
 def _describe_share(share: Fraction, unit: Unit, what: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from privet._types import Splits
 from privet._validate import IntegerIn, NameIn, ParameterCheck
 from privet.accounting.cost import Cost, Number
@@ -115,6 +117,11 @@ class ForestClassifier(PrivateClassifier):
             if self.divide == "people"
             else self._grow_by_budget(curator, spending, depth)
         )
+        if self.divide == "people":  # each row is in one of the trees
+            whole = np.concatenate([tree.leaf_counts.reshape(-1) for tree in grown])
+            spending.notice_counts([whole], grown[0].deviation)
+        else:
+            spending.notice_counts([tree.leaf_counts for tree in grown], grown[0].deviation)
         trees = tuple(tree.shrunk(self.shrink) for tree in grown)
         return Growth(trees, self.combine, {"max_depth": depth}, grown[0].deviation)
 

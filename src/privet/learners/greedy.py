@@ -131,6 +131,7 @@ class GreedyTreeClassifier(PrivateClassifier):
             curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
         )
         spending.charges += grown.charges
+        spending.notice_counts([grown.leaf_counts], grown.deviation)
         return Growth((grown.shrunk(self.shrink),), "counts", {"max_depth": depth}, grown.deviation)
 
 

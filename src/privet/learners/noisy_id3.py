@@ -21,7 +21,7 @@ from privet._validate import IntegerIn, ParameterCheck
 from privet.accounting.cost import Number
 from privet.accounting.statement import Charge
 from privet.curator import AnyCurator
-from privet.curator.spending import Spending
+from privet.curator.spending import Notice, Spending, ignore_counts
 from privet.domain import Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.questions import Partition, Question
@@ -76,7 +76,9 @@ class NoisyID3Classifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         refuse_grids(curator.schema, type(self).__name__)
-        tree, deviation, charges = grow_noisy_id3(curator, spending.left, max_depth=self.max_depth)
+        tree, deviation, charges = grow_noisy_id3(
+            curator, spending.left, max_depth=self.max_depth, notice=spending.notice_counts
+        )
         spending.charges += charges
         settings = {"max_depth": int(tree.depths.max())}
         return Growth((tree,), "counts", settings, deviation)
@@ -88,7 +90,11 @@ def count_rounds(n_attributes: int, depth: int) -> int:
 
 
 def grow_noisy_id3(
-    curator: AnyCurator, epsilon: Fraction | None, *, max_depth: int | None = None
+    curator: AnyCurator,
+    epsilon: Fraction | None,
+    *,
+    max_depth: int | None = None,
+    notice: Notice = ignore_counts,
 ) -> tuple[Tree, float, tuple[Charge, ...]]:
     """Grow one tree; return it, the deviation of each count's noise, and what was paid.
 
@@ -119,6 +125,8 @@ def grow_noisy_id3(
         answer = curator.count(question, math.inf if each is None else each * left)
         charges.append(Charge(f"value-by-class counts of level {level}", answer.row_cost))
         deviation = answer.deviation
+        if level == 0:
+            notice(answer.tables, deviation)
         values = _tables_of(cells, unused, open_cells, answer.tables)
         chosen: dict[int, Split] = {}
         for cell in open_cells:

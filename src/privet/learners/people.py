@@ -7,6 +7,7 @@ import numpy as np
 from privet.accounting.cost import Number, Unit, is_infinite, parse_exact
 from privet.accounting.statement import Charge
 from privet.curator import AnyCurator
+from privet.curator.spending import Notice, ignore_counts
 from privet.domain.cells import Cells, Split
 from privet.domain.questions import RowScore
 from privet.learners.resolution import Resolution, resolve_evenly
@@ -20,6 +21,7 @@ def measure_population(
     amount: Number,
     unit: Unit = "epsilon",
     resolution: Resolution | None = None,
+    notice: Notice = ignore_counts,
 ) -> tuple[Population, list[Charge]]:
     """Count the rows by the values of one attribute after the other; each pays an equal part.
 
@@ -37,6 +39,7 @@ def measure_population(
         split = resolution.lift_split(Split.multiway(resolution.coarse, name))
         cells = Cells.everything(schema).refine({0: split})
         answer = curator.ask(Sums(cells, once), **{unit: each})
+        notice(answer.tables, answer.deviation)
         bins = np.array(split.branch)
         shares[name] = (project_to_shares(answer.tables[0], n_rows) / np.bincount(bins))[bins]
         charges.append(Charge(f"rows by {name}", answer.row_cost))

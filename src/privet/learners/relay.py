@@ -38,6 +38,7 @@ from privet.learners.default_recipe import (
     measure_evidence,
     recipe_for,
     share_for_classes,
+    strength_of_half,
 )
 from privet.learners.random_trees.batches import combine_facts
 from privet.learners.resolution import Resolution, choose_bins, resolve_evenly
@@ -52,6 +53,11 @@ StepKind = Literal["classes", "tree", "term"]
 #: whoever comes next looks at the rows that the trees before got wrong.
 DEEP_STRENGTH = {3: 2.0, 5: 1.5}
 DEEP_STRENGTH_OF_MANY = 1.0
+#: Where there are more of them, and evidence for one tree in all: shallower ones that can agree.
+THIN_STRENGTH, THINNER = 0.5, Fraction(1, 3)
+#: Evidence below which all of it is worth one draw; and the share of it, but for rounding, with
+#: which one party draws alone.
+ONE_DRAW, HALF = 1500, 0.499
 #: What is planned with where there is no noise.
 WITHOUT_NOISE = Fraction(1000)
 
@@ -241,6 +247,8 @@ def choose_recipe(
     """Return the recipe for the rows of all parties together.
 
     Where there are more parties than trees, more are drawn, so that the evidence of each counts.
+    But where all evidence is worth one deep tree, and one party has half of it, that party draws
+    the tree alone, as deep as its own evidence allows: votes of thinner trees would be worse.
     """
     rows, amount = pool_parties(parties, unit)
     recipe = recipe_for(schema, rows, amount, unit, rare=rare)
@@ -248,7 +256,18 @@ def choose_recipe(
         return recipe
     evidence = measure_evidence(rows, amount, unit)
     deep = not rare and has_small_domain(schema, rows, evidence)
+    thin = deep and evidence < ONE_DRAW
+    largest = max(measure_evidence(party.rows, party.amount, unit) for party in parties) / evidence
+    if thin and largest >= HALF:
+        own = _take_evidence(amount, Fraction(largest), unit)
+        recipe = recipe_for(schema, rows, own, unit, rounds=1)
+        half = strength_of_half(schema.n_classes)
+        return replace(recipe, strength=max(recipe.strength, half))
     odd = len(parties) + (len(parties) + 1) % 2  # votes of an even number can be tied
+    if thin and odd > max(DEEP_STRENGTH):
+        part = _take_evidence(amount, THINNER, unit)
+        recipe = recipe_for(schema, rows, part, unit, rounds=odd)
+        return replace(recipe, strength=THIN_STRENGTH)
     recipe = recipe_for(schema, rows, amount, unit, rare=rare, rounds=odd)
     if not deep:
         return recipe
@@ -401,12 +420,20 @@ def take_all_turns(
     return relay.trees, {**relay.settings, "rows": [party.rows for party in parties]}
 
 
+def _take_evidence(amount: Fraction, share: Fraction, unit: Unit) -> Fraction:
+    """Return the amount with which rows have this share of the evidence."""
+    return amount * (share if unit == "epsilon" else share**2)
+
+
 def _assign(steps: int, weights: Sequence[float]) -> list[int]:
-    """Return the party of each step: in proportion to the weights, as evenly as possible."""
+    """Return the party of each step: in proportion to the weights, as evenly as possible.
+
+    Whoever has most comes last, which is a little better than first where parties differ in size.
+    """
     whole, credit, turns = sum(weights), [0.0] * len(weights), []
     for _ in range(steps):
         credit = [have + weight / whole for have, weight in zip(credit, weights, strict=True)]
         party = credit.index(max(credit))
         credit[party] -= 1
         turns.append(party)
-    return turns
+    return turns[::-1]

@@ -97,7 +97,7 @@ class ReleasedClassifier(PrivateClassifier):
         self._positional = False
         self._adopt(model)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002, N803
+    def fit(self, X: Any, y: Any = None, **_: Any) -> Self:  # noqa: ARG002, N803
         """Refuse: a released model cannot be trained."""
         raise ParameterError("a released model cannot be trained; train the learner it came from")
 

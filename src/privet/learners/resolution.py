@@ -23,15 +23,19 @@ from privet.curator import AnyCurator
 from privet.curator.spending import Spending, root_below
 from privet.domain import Schema
 from privet.domain.attributes import Attribute, Numeric
-from privet.domain.attributes.base import divide_evenly
+from privet.domain.attributes.base import UNITS, divide_evenly
 from privet.domain.cells import Split
 from privet.domain.coarsening import Coarsening
 from privet.domain.space import TreeSpace
 from privet.errors import SchemaError
+from privet.learners.smooth import is_narrow
 from privet.queries import FindQuantiles
 
 #: Evidence n epsilon that a bin is worth, and the fewest and the most bins.
 BIN_EVIDENCE, FEWEST_BINS, MOST_BINS = 700.0, 16, 256
+#: Units of the larger bound that make bins of almost even widths: terms of pairs need few of them
+#: over the whole range, and have no trees that would look closer.
+EVEN_UNITS = 1.0
 #: Bins for learners that have no rule of their own.
 FEW_BINS = 16
 #: Grids of more bins are refused by learners that take each bin by itself.
@@ -96,10 +100,13 @@ class Resolution(Coarsening):
         return TreeSpace(self.schema, space.depth, inner, last, space.split, space.keep)
 
 
-def resolve_evenly(schema: Schema, bins: int = FEW_BINS) -> Resolution:
-    """Return the resolution of about so many bins over the range; nothing is paid for it."""
+def resolve_evenly(schema: Schema, bins: int = FEW_BINS, units: float = UNITS) -> Resolution:
+    """Return the resolution of about so many bins over the range; nothing is paid for it.
+
+    ``units`` are those of the larger bound, see :meth:`~privet.Numeric.divide_grid`.
+    """
     starts = {
-        name: attribute.divide_grid(bins)
+        name: attribute.divide_grid(bins, units)
         for name, attribute in schema.attributes.items()
         if attribute.auto
     }
@@ -142,7 +149,7 @@ def resolve(curator: AnyCurator, spending: Spending, n_rows: float) -> Resolutio
     half = max(bins // 2, FEWEST_BINS)
     share, levels = plan_cuts(n_rows, amount, unit, len(names))
     if not levels:
-        return resolve_evenly(schema, bins)
+        return resolve_evenly(schema, bins, EVEN_UNITS if is_narrow(schema) else UNITS)
     each = spending.share(share, len(names))
     if unit == "rho":
         each = root_below(8 * levels * Fraction(each))

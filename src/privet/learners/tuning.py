@@ -69,7 +69,7 @@ def tune(
     ):
         raise ParameterError("tune needs a list of at least one of this package's classifiers")
     for candidate in candidates:  # before any of them is paid for
-        candidate._check_parameters()
+        candidate.check_parameters()
     amount, small = parse_epsilon("epsilon", epsilon), parse_exact("delta", delta, zero=True)
     if any(candidate.random_state is not None for candidate in candidates):
         raise ParameterError(

@@ -14,6 +14,7 @@ weigh them, by 0 to 1.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,8 +28,9 @@ from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.domain.tree import Tree
-from privet.errors import ParameterError, QuestionError
+from privet.errors import FewRowsWarning, ParameterError, QuestionError
 from privet.learners.base import check_curator, measure_rows
+from privet.learners.boosting import starts_rare
 from privet.learners.default_recipe import Recipe, has_small_domain, measure_evidence, recipe_for
 from privet.learners.drift import measure_trust, share_for_trust
 from privet.learners.random_trees.batches import PEOPLE, check_label, combine_facts, plan_of
@@ -37,6 +39,7 @@ from privet.learners.relay import LEARNER, Party, draw_turn, make_model, pool_pa
 from privet.learners.resolution import Resolution, resolve
 from privet.learners.terms import PRIOR, Terms
 from privet.model import Model
+from privet.model.structure import LARGEST_SCORE
 from privet.queries.draw_tree import copy_trees
 
 #: A model of more trees is not updated: build it anew.
@@ -47,6 +50,8 @@ FEWER = 0.5
 #: How much a label of a deep tree counts, up to so many trees, and where there are more.
 DEEP_STRENGTH = {5: 1.2}
 DEEP_STRENGTH_OF_MANY = 0.7
+#: What a statement says where nothing was spent on drift.
+NOT_MEASURED = "Whether the new rows contradict the old model was not measured: they are too few."
 #: More rows are not believed of a model file.
 MOST_ROWS = 1e12
 
@@ -125,8 +130,9 @@ def update_boosted(
     what = f"update of {LEARNER}"
     with Spending.reserve(curator, epsilon, what, delta=delta if unit == "rho" else 0) as spending:
         trees, settings = _grow(model, spending, effort, rows_before)
-        why = f"Chosen from public quantities: {settings['why']}."
-        statement = spending.statement([why], name=name)
+        notes = [f"Chosen from public quantities: {settings['why']}."]
+        notes += [] if settings["trust_share"] else [NOT_MEASURED]
+        statement = spending.statement(notes, name=name)
     rows = {**read_rows(model), statement.id: settings.pop("rows")}
     return replace(
         make_model(
@@ -276,7 +282,7 @@ def plan_step(
     rows, amount = pool_parties([*before, new], unit)
     evidence = measure_evidence(rows, amount, unit)
     share = measure_evidence(new.rows, new.amount, unit) / evidence
-    rare = any(tree.kind == "constant" for tree in trees)
+    rare = starts_rare(trees)
     recipe = recipe_for(schema, rows, amount, unit, rare=rare, effort=effort)
     least = min(math.ceil(1 / share), MAX_TREES)
     if least > recipe.rounds:
@@ -321,7 +327,11 @@ def take_step(
 
 
 def add_terms(trees: Sequence[Tree], terms: Sequence[Tree]) -> list[Tree]:
-    """Return trees and terms: a term is added to that of the same attribute. Free."""
+    """Return trees and terms: a term is added to that of the same attribute. Free.
+
+    Scores stay in the range that a model file may have, whatever the trees hold: otherwise the rows
+    would have paid for a model that nobody can save.
+    """
     added = list(trees)
     for term in terms:
         place = next(
@@ -335,7 +345,8 @@ def add_terms(trees: Sequence[Tree], terms: Sequence[Tree]) -> list[Tree]:
         if place is None:
             added.append(term)
         else:
-            added[place] = replace(added[place], counts=added[place].counts + term.counts)
+            counts = np.clip(added[place].counts + term.counts, -LARGEST_SCORE, LARGEST_SCORE)
+            added[place] = replace(added[place], counts=counts)
     return added
 
 
@@ -358,11 +369,23 @@ def _grow(
         trees = [replace(tree, counts=trust * tree.counts) for tree in trees if trust]
         # What does not hold any more is no evidence.
         before = [replace(batch, rows=trust * batch.rows) for batch in before if trust]
+    else:
+        _warn_of_drift(rows, spending.left, unit)
     resolution = resolve(curator, spending, rows)
     new = Party("", rows, spending.left)
     step = plan_step(resolution.coarse, before, new, trees, unit, effort)
     settings = {**step.settings, "trust_share": float(share), "trust": trust, "rows": rows}
     return take_step(spending, step, trees, resolution), settings
+
+
+def _warn_of_drift(rows: float, amount: Fraction, unit: Unit) -> None:
+    warnings.warn(
+        f"{rows:.4g} new rows at {unit} {float(amount):.3g} are too few to tell whether they "
+        "contradict the old model: if the world has changed, the updated model will not notice. "
+        "Collect more rows before you update, or build a new model if you know of a change",
+        FewRowsWarning,
+        stacklevel=6,
+    )
 
 
 def find_unit(model: Model) -> Unit:

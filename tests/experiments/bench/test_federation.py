@@ -10,12 +10,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.bench.federation import gibbs, horizontal, unequal, updates, vertical
+from experiments.bench.federation import (
+    bank,
+    crossed,
+    gibbs,
+    horizontal,
+    relay,
+    unequal,
+    updates,
+    vertical,
+)
 from experiments.bench.federation.forests import by_recipe, plan_for, secure_sum
 from experiments.bench.federation.problem import Problem, divided
-from experiments.bench.federation.report import filled, unequal_table, warnings_table, write
+from experiments.bench.federation.report import (
+    crossed_table,
+    filled,
+    list_goals,
+    unequal_table,
+    warnings_table,
+    write,
+)
 from experiments.bench.federation.results import COLUMNS, Results
 from experiments.bench.federation.summary import means, paired, told
+from privet.domain import Categorical
 from privet.learners import GibbsBoostClassifier
 from privet.learners.random_trees.batches import contribution
 
@@ -105,7 +122,7 @@ def test_every_experiment_measures_every_way_once(car, experiment, monkeypatch):
 def test_an_interrupted_run_goes_on(tmp_path):
     task, other = ("updates", "car", 0, 1), ("updates", "car", 0, 2)
     Results(tmp_path / "runs" / "f.csv").add(
-        task, [{"way": "updated", "parties": 2, "accuracy": 0.5, "warns": 1}]
+        task, [{"way": "updated", "parties": 2, "accuracy": 0.5, "auroc": math.nan, "warns": 1}]
     )
     read = Results(tmp_path / "runs" / "f.csv")
     assert read.done(task)
@@ -113,6 +130,7 @@ def test_an_interrupted_run_goes_on(tmp_path):
     read.add(other, [{"way": "updated", "parties": 4, "accuracy": 0.7}])
     table = Results(read.path).table([task, other])
     assert table.accuracy.tolist() == [0.5, 0.7]
+    assert table.auroc.isna().all()
     assert table.parties.tolist() == [2, 4]
     assert Results(read.path).table([other]).fold.tolist() == [2]
 
@@ -208,3 +226,64 @@ def test_tables_go_where_the_page_has_their_names():
     once = filled(page, {"a": "| new \\1 |", "c": "nowhere"})
     assert once == "text\n<!-- a -->\n| new \\1 |\n<!-- end -->\nmore\n<!-- b -->\n<!-- end -->\n"
     assert filled(once, {"a": "| new \\1 |"}) == once
+
+
+def test_goals_that_are_missed_are_named_with_their_figures():
+    ways = {relay.ALONE: (0.84, 0.86), relay.RELAY: (0.85, 0.88), relay.POOLED: (0.852, 0.9)}
+    lines = [
+        {"data": "adult", "case": "2 equal parties", "epsilon": 0.5, "way": way}
+        | {"accuracy": accuracy, "auroc": auroc}
+        for way, (accuracy, auroc) in ways.items()
+    ]
+    head, *goals = list_goals(pd.DataFrame(lines))
+    assert head == "- **adult**"
+    pooled, above, never = " ".join(map(str.strip, goals)).removeprefix("- ").split(" - ")
+    assert pooled.endswith("**not met** in 1 of 1: 2 equal parties at 0.5 (AUROC -.020)")
+    assert above.endswith("met in all 1")
+    assert "not met" not in above + never
+
+
+def test_the_goal_of_small_parties_looks_at_the_second_where_one_has_more_than_half():
+    means = {relay.ALONE: 0.9, relay.SECOND: 0.87, relay.RELAY: 0.88, relay.POOLED: 0.88}
+    lines = [
+        {"data": "bank", "case": "unequal", "epsilon": 0.5, "way": way}
+        | {"accuracy": accuracy, "auroc": math.nan}
+        for way, accuracy in means.items()
+    ]
+    text = " ".join(map(str.strip, list_goals(pd.DataFrame(lines))[1:]))
+    pooled, above, never = text.removeprefix("- ").split(" - ")
+    assert "not met" not in pooled + above
+    assert "**not met** in 1 of 1: unequal at 0.5 (-.020)" in never
+
+
+def test_trees_by_turns_test_the_attributes_of_one_party_each(car):
+    train, test = car.fold(0, 0)
+    halves = [car.schema.names[:3], car.schema.names[3:]]
+    model = crossed.fit_by_turns(car, train, halves, 2.0)
+    assert len(model.trees) >= 3
+    for number, tree in enumerate(model.trees):
+        tested = {car.schema.names[place] for place in tree.cells.attribute if place >= 0}
+        assert tested <= set(halves[number % 2])
+    assert car.accuracy(model, test) > 0.6
+    assert not model.privacy.private  # nobody may take it for a release
+
+
+def test_vertical_parties_in_a_table():
+    rows = [
+        {"data": "votes", "repeat": 0, "fold": 0, "way": way, "epsilon": 1.0}
+        | {"accuracy": 0.9, "auroc": 0.95}
+        for way in (crossed.ALONE, crossed.TURNS)
+    ]
+    lines = crossed_table(pd.DataFrame(rows))
+    assert lines[2] == "| votes | one party alone, epsilon | .900 / .950 |"
+
+
+def test_the_bank_is_the_same_every_time_and_fits_its_schema():
+    one, other = bank.load(), bank.load()
+    pd.testing.assert_frame_equal(one.table, other.table)
+    assert 0.1 < (one.y == "yes").mean() < 0.15
+    for name, attribute in one.schema.attributes.items():
+        if isinstance(attribute, Categorical):
+            assert set(one.X[name]) <= set(attribute.values)
+        else:
+            assert one.X[name].between(attribute.low, attribute.high, inclusive="left").all()

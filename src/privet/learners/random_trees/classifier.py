@@ -108,6 +108,7 @@ class RandomTreesClassifier(BatchClassifier):
         forest = draw_forest(curator.schema, self.n_trees, height, curator.bits)
         batch, cost = count_leaves(curator, forest, spending.take(Fraction(1)))
         spending.record_charge(f"leaf counts of {self.n_trees} trees", cost)
+        spending.notice_counts(batch.tables, batch.deviation)
         evidence = weigh_batches([batch], self.shrink)
         return Growth(
             trees_from(forest, evidence),
