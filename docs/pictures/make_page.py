@@ -24,7 +24,11 @@ import privet as pv
 from privet.accounting.cost import Cost
 from privet.accounting.ledger import journal
 from privet.errors import BudgetExceeded
+from privet.service.accounts import FIRST_OWNER
 from privet.service.app import create_app
+from privet.service.audit_log import Refusals
+from privet.service.owner import datasets, people, rights
+from privet.service.owner.desk import Desk
 from privet.service.state import ServiceState
 
 HERE = Path(__file__).parent
@@ -78,7 +82,54 @@ def make_home(
                 home.accounts.grant(analyst, name, ends)
         tokens["hedy"] = home.accounts.add_analyst("hedy")
     _spend(home, begun, charges, seed)
+    _fit(home, "ada", "applications", 12, done=True)
+    _fit(home, "grace", "applications", 5, done=False)
+    _manage(home, tokens)
     return home, tokens
+
+
+def _fit(home: ServiceState, analyst: str, dataset: str, questions: int, *, done: bool) -> None:
+    """A fit with its questions, which is one row of the page."""
+    about = {"schema": "s", "neighbours": "add-remove", "rows_per_person": 1, "person": ""}
+    key = f"fit-{analyst}"
+    home.ledger.reserve(
+        dataset, analyst, pv.Budget("0.15"), "fit of privet", key=key, request="f" * 64, **about
+    )
+    for number in range(questions):
+        entry = home.ledger.charge(
+            dataset,
+            analyst,
+            Cost.pure("0.01"),
+            QUESTIONS[number % 4],
+            key=f"{key}-{number}",
+            request=f"{number:064x}",
+            reservation=key,
+            asked="class counts of form = complete and health = recommended",
+            **about,
+        )
+        home.ledger.record(entry.number, b'{"answer":[]}')
+    if done:
+        home.ledger.close_reservation(analyst, key)
+
+
+def _manage(home: ServiceState, tokens: dict[str, str]) -> None:
+    """What owners changed, and what was refused."""
+    desk = Desk(home, FIRST_OWNER)
+    tokens["dora"] = people.add_staff(desk, "dora", "auditor", "data-protection officer").token
+    rights.change_cap(desk, "applications", pv.Budget(5), why="approved by the board")
+    rights.grant(desk, "hedy", "applications", pv.Budget("1/4"), "90d", "study 17")
+    rights.grant(desk, "joan", "applications", until="180d", why="prolonged")
+    rights.revoke(desk, "katherine", "nursery-2026")
+    people.replace_token(desk, "grace", "laptop lost")
+    datasets.pause_dataset(desk, "nursery-2026", "the table is rebuilt")
+    refusals = Refusals(home.audit_log)
+    asked = "count, epsilon 9: cells = [[form = complete, health = not_recom]]"
+    left = "the budget of data set 'applications' does not allow this: asked epsilon 9, left 0.6"
+    refusals.refuse_question("edith", "applications", "size, epsilon 0.01", "not granted to you")
+    refusals.refuse_question("ada", "applications", asked, left)
+    for _ in range(41):
+        refusals.refuse_sign_in("203.0.113.7")
+    refusals.flush(all_of_them=True)
 
 
 def _spend(home: ServiceState, begun: datetime, charges: int, seed: int) -> None:
@@ -128,24 +179,30 @@ def serve(home: ServiceState) -> tuple[uvicorn.Server, threading.Thread, str]:
     return server, thread, f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
 
 
-def shoot(browser: Browser, url: str, token: str, target: Path, *, height: int) -> None:
+def shoot(
+    browser: Browser, url: str, token: str, target: Path, *, height: int, page: str = ""
+) -> None:
     """Sign in, and take a picture of the upper part."""
-    page = browser.new_page(viewport={"width": 1180, "height": height})
-    page.goto(url)
-    page.get_by_label("Your token").fill(token)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("button", name="Sign out").wait_for()
-    calculate = page.get_by_role("button", name="Calculate")
+    tab = browser.new_page(viewport={"width": 1180, "height": height})
+    tab.goto(url)
+    tab.get_by_label("Your token").fill(token)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.get_by_role("button", name="Sign out").wait_for()
+    calculate = tab.get_by_role("button", name="Calculate")
     if calculate.count():
         calculate.click()
-        page.get_by_text("It fits.").wait_for()
-        page.goto(f"{page.url.partition('#')[0]}#")
-    page.screenshot(path=target)
-    page.close()
+        tab.get_by_text("It fits.").wait_for()
+        tab.goto(f"{tab.url.partition('#')[0]}#")
+    if page:
+        tab.get_by_role("link", name=page, exact=True).click()
+        tab.get_by_text("Change the rights of ada").first.click()
+        tab.wait_for_load_state()
+    tab.screenshot(path=target)
+    tab.close()
 
 
 def main() -> None:
-    """Make both pictures."""
+    """Make the pictures."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home, tokens = make_home(Path(folder))
         server, thread, url = serve(home)
@@ -154,6 +211,8 @@ def main() -> None:
         )
         shoot(browser, url, tokens["owner"], HERE / "curator-owner.png", height=1310)
         shoot(browser, url, tokens["ada"], HERE / "curator-analyst.png", height=1240)
+        target = HERE / "curator-data-sets.png"
+        shoot(browser, url, tokens["owner"], target, height=1000, page="Data sets")
         browser.close()
         server.should_exit = True
         thread.join()

@@ -75,9 +75,9 @@ def linked(
     handler: Callable[[httpx2.Request], httpx2.Response], clock: Clock | None = None, **options: Any
 ) -> Link:
     """A connection over a stand-in for the network."""
-    clock = clock or Clock()
+    clock, token = clock or Clock(), options.pop("token", TOKEN)
     return Link(
-        URL, TOKEN, over=httpx2.MockTransport(handler), sleep=clock.sleep, clock=clock, **options
+        URL, token, over=httpx2.MockTransport(handler), sleep=clock.sleep, clock=clock, **options
     )
 
 

@@ -9,6 +9,7 @@ import pickle
 import httpx2
 import pytest
 
+from privet._progress import waited
 from privet.client import transport
 from privet.client.transport import KEY, Link
 from privet.errors import AccessError, ParameterError, PrivacyError, PrivetError, Unavailable
@@ -393,3 +394,38 @@ def test_an_answer_that_unfolds_is_not_unfolded(status):
     with pytest.raises(Unavailable, match="compressed its answer"):
         linked(answer).get("/datasets")
     assert len(seen) == 1
+
+
+def test_what_is_waited_for_is_told_at_once_and_not_twice_in_vain():
+    told: list[tuple[str, float]] = []
+    script, clock = Script(*[httpx2.ConnectError("refused")] * 60), Clock()
+    link = linked(script, clock, retry_for=20)
+    with waited(lambda what, seconds: told.append((what, seconds))):
+        with pytest.raises(Unavailable):
+            link.get("/datasets")
+        assert told[0] == (f"the curator at {URL} cannot be reached (ConnectError)", 20)
+        tries, told[:] = len(script.seen), []
+        with pytest.raises(Unavailable):
+            link.get("/datasets")
+        assert (len(script.seen), told) == (tries + 1, [])
+
+
+def test_a_busy_curator_is_told_when_it_is_busy_again():
+    told: list[str] = []
+    link = linked(Script(BUSY, BUSY, OK), Clock())
+    with waited(lambda what, _: told.append(what)):
+        link.get("/datasets")
+    assert told == [f"the curator at {URL} is not ready"]
+
+
+def test_a_token_that_was_replaced_is_found_again():
+    tokens = iter(["privet_old", "privet_new", "privet_new"])
+    unknown = problem("access", 401, "this token is not known")
+    script = Script(unknown, OK, unknown)
+    link = linked(script, Clock(), token=lambda: next(tokens))
+    assert link.get("/datasets") == {"said": 1}
+    sent = [one.headers["Authorization"] for one in script.seen]
+    assert sent == ["Bearer privet_old", "Bearer privet_new"]
+    with pytest.raises(AccessError):  # the same again is not tried again
+        link.get("/datasets")
+    assert len(script.seen) == 3

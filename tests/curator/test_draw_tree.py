@@ -219,7 +219,8 @@ class TestRefusals:
     def test_a_space_that_is_too_large_whatever_the_rows(self):
         schema = Schema({f"a{i}": Categorical(list(range(6))) for i in range(8)}, "c", ["n", "p"])
         for n_rows in (0, 5):
-            table = pd.DataFrame({**{f"a{i}": [0] * n_rows for i in range(8)}, "c": ["n"] * n_rows})
+            classes = pd.Series(["n"] * n_rows, dtype="str")
+            table = pd.DataFrame({**{f"a{i}": [0] * n_rows for i in range(8)}, "c": classes})
             curator = Curator(table, schema, Budget(1))
             with pytest.raises(QuestionError, match="too large"):
                 curator.draw_tree(TreeSpace(schema, 7), "1/2")

@@ -32,11 +32,13 @@ from privet.queries import (
     Confusion,
     Count,
     CountBy,
+    CountValues,
     DrawTree,
     FindQuantile,
     FindQuantiles,
     Gradients,
     RowScore,
+    Scores,
     ShareCounts,
     Size,
     Sums,
@@ -334,7 +336,7 @@ def test_the_file_holds_no_noise_and_no_count(fit, tmp_path, monkeypatch):
         with pytest.raises(Crash):
             fit(pv.GibbsBoostClassifier(1, rounds=4))
     document = json.loads((tmp_path / "m.unfinished").read_text())
-    assert set(document) == {"privet", "version", "key", "work", "drawn", "checksum"}
+    assert set(document) == {"privet", "version", "key", "work", "drawn", "rules", "checksum"}
     assert document["drawn"] == ""
 
 
@@ -485,6 +487,11 @@ def test_every_word_of_a_question_is_in_its_digest():
         (Confusion(replace(model, combine="vote")), 1, None),
         (ChooseModel([model]), 1, None),
         (ChooseModel([model, model]), 1, None),
+        (CountValues("b"), 1, None),
+        (CountValues("n"), 1, None),
+        (Scores(model, [[0.5]] * 2), 1, None),
+        (Scores(model, [[0.4]] * 2), 1, None),
+        (Scores(replace(model, combine="vote"), [[0.5]] * 2), 1, None),
     ]
     assert {type(query) for query, *_ in asked} == set(queries().values()) - {ShareCounts}
     assert len({digest(*question) for question in asked}) == len(asked)

@@ -43,6 +43,9 @@ WORDS = {
     ),
     ("quantile", "high"): "the 9/10-quantile of age, as one of 4 bins",
     ("quantiles", "eight parts"): "cuts that halve the values of age 3 times over",
+    ("scores", "one tree"): (
+        "scores by class, in 3 bins, of random-trees (1 tree, release abababababab)"
+    ),
     ("sums", "by class"): (
         "sums of a row score (no: 3, maybe: -1, yes: -5) over colour = red; colour = green; "
         "colour = blue"
@@ -50,7 +53,7 @@ WORDS = {
     ("sums", "by value"): "sums of a row score by age over colour = red; colour = green",
 }
 #: Their descriptions say it all.
-DESCRIBED = {"count-by", "draw-tree", "share", "size"}
+DESCRIBED = {"count-by", "count-values", "draw-tree", "share", "size"}
 
 
 def words(query: Query, schema: Schema = SCHEMA) -> str:

@@ -99,8 +99,10 @@ class Service:
         before: str = "",
         group: str = "curator",
         more: Sequence[str] = (),
+        port: int = 0,
     ) -> None:
-        serve = [group, "serve", "--home", str(home), "--port", "0", "--rate", str(rate), *more]
+        serve = [group, "serve", "--home", str(home), "--port", str(port)]
+        serve += ["--rate", str(rate), *more]
         self.log = log
         log.write_bytes(b"")
         self.process = Forked(f"{before}\n{PRIVET}", serve, log, log)

@@ -14,7 +14,8 @@ import pytest
 
 from privet.accounting.cost import Budget
 from privet.errors import AccessError, LedgerError, ParameterError
-from privet.service.accounts import Accounts, Grant
+from privet.service.accounts import Accounts, Grant, hash_token
+from privet.service.audit_log import Person
 from privet.service.state import ServiceState
 
 
@@ -40,6 +41,32 @@ def test_a_token_is_random_shown_once_and_stored_hashed(state):
     ):
         with pytest.raises(AccessError, match="not known"):
             state.accounts.analyst_of(wrong)
+
+
+def test_a_token_may_overlap_the_one_before(state, monkeypatch):
+    accounts, old = state.accounts, state.tokens["ada"]
+    new = accounts.new_token("ada", timedelta(hours=1))
+    assert [accounts.analyst_of(token) for token in (old, new)] == ["ada", "ada"]
+    assert accounts.holds(hash_token(old), Person("ada", "analyst"))
+    later = (datetime.now(UTC) + timedelta(minutes=61)).isoformat(timespec="seconds")
+    with monkeypatch.context() as patch:
+        patch.setattr("privet.service.accounts._now", lambda: later)
+        assert accounts.analyst_of(new) == "ada"
+        with pytest.raises(AccessError):
+            accounts.analyst_of(old)
+        assert not accounts.holds(hash_token(old), Person("ada", "analyst"))
+    accounts.note_time(later)  # of a line of the ledger: the clock was set back since
+    with pytest.raises(AccessError):
+        accounts.analyst_of(old)
+    accounts.new_token("ada", timedelta(hours=1))
+    with pytest.raises(AccessError):  # two tokens before ends now
+        accounts.analyst_of(old)
+    accounts.revoke("ada")
+    with pytest.raises(AccessError):
+        accounts.analyst_of(new)
+    for wrong in (timedelta(days=31), timedelta(seconds=-1)):
+        with pytest.raises(ParameterError, match="at most 30 days"):
+            accounts.new_token("bob", wrong)
 
 
 def test_a_new_token_ends_the_one_before(state):

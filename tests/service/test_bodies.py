@@ -40,6 +40,7 @@ FULL: dict[str, dict[str, Any]] = {
     "confusion": {"rho": "1/3", "model": {"trees": []}},
     "count": {"rho": None, "cells": [TREE, LISTED], "partitions": [{"cells": 0, "by": "form"}]},
     "count-by": {"rho": None, "by": ["form", "age"], "where": {"form": ["complete", 1]}},
+    "count-values": {"rho": None, "attribute": "form"},
     "divide": {"n_parts": 10_000},
     "draw-tree": {
         "space": {"depth": 2, "inner": [SPLIT], "last": None, "split": 0.5, "keep": 1},
@@ -49,6 +50,7 @@ FULL: dict[str, dict[str, Any]] = {
     "preview": {"plan": [{"epsilon": "1"}, {"rho": 0.5}, {"epsilon": 1, "rho": "1/2"}, {}]},
     "quantile": {"attribute": "age", "q": "0.9", "mechanism": "permute-and-flip"},
     "quantiles": {"attribute": "age", "levels": 2},
+    "scores": {"rho": "1/3", "model": {"trees": []}, "edges": [[0.5], [], [0.25, 0.75]]},
     "size": {"rho": 2},
     "sums": {"rho": "1", "cells": TREE, "score": [[0, 1], [2, -(1 << 31)]], "by": "form"},
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -16,6 +18,7 @@ from privet.service.departure import Departure, deadline, round_up
 from privet.service.limits import Limits
 from tests.conformance.asked import EXAMPLES, FOR_ANALYSTS
 from tests.conformance.asked import SCHEMA as PEOPLE
+from tests.service.conftest import FAST
 from tests.service.conftest import SCHEMA as PEOPLE_SCHEMA
 
 SCHEMA = Schema({"a": Categorical(["x", "y"])}, "c", ["n", "p"])
@@ -48,6 +51,21 @@ def test_late_answers_leave_at_a_multiple_and_are_counted(monkeypatch, taken, le
     clock.now = taken
     assert taken + leaving.wait() == pytest.approx(leaves)
     assert Departure.late == 1
+
+
+def test_an_answer_that_was_held_does_not_wait_again(monkeypatch):
+    clock = Clock(monkeypatch)
+    slept = []
+    monkeypatch.setattr(departure.time, "sleep", slept.append)
+    monkeypatch.setattr(Departure, "late", 0)
+    leaving = Departure(0.01)
+    leaving.due = 0.5
+    clock.now = 0.7
+    leaving.hold()
+    assert slept == [pytest.approx(0.3)]
+    clock.now = 1.02  # keeping it has taken a while
+    leaving.hold()
+    assert (leaving.wait(), len(slept), Departure.late) == (0.0, 1, 1)
 
 
 def test_without_a_first_step_nothing_waits(monkeypatch):
@@ -94,3 +112,45 @@ def test_the_deadline_of_a_question_is_set_before_its_rows_are_read(state, monke
         assert ask() == 503
     expected = deadline(check_query(Size(), PEOPLE_SCHEMA).load, PEOPLE_SCHEMA, LIMITS)
     assert due == [expected, expected]
+
+
+def test_nothing_tells_that_the_work_has_ended_before_it_leaves(state, monkeypatch):
+    """Not the same request again, nor the history, nor an export, nor the metrics; and another
+    question is worked on meanwhile.
+    """
+    waits, may_leave = threading.Event(), threading.Event()
+
+    def hold(self):
+        waits.set()
+        assert may_leave.wait(60)
+        self._over = True
+
+    monkeypatch.setattr(Departure, "hold", hold)
+    limits = replace(FAST, first_step=0.001, at_once=1)
+    with TestClient(create_app(state, limits), base_url="http://127.0.0.1:8000") as client:
+
+        def call(method: str, what: str, key: str = "", who: str = "ada"):
+            headers = {
+                "Authorization": f"Bearer {state.tokens[who]}",
+                "Idempotency-Key": key or "-",
+            }
+            body = {"json": {"epsilon": "1/100"}} if method == "POST" else {}
+            url = f"/v1/datasets/people/{what}"
+            return client.request(method, url, headers=headers, **body)
+
+        with ThreadPoolExecutor(2) as pool:
+            try:
+                first = pool.submit(call, "POST", "size", "same")
+                assert waits.wait(60)
+                assert call("GET", "history").json()["entries"][-1]["answered"] is False
+                assert state.ledger.unanswered(), "as metrics and exports say"
+                assert call("POST", "size", "same").status_code == 429
+                waits.clear()
+                other = pool.submit(call, "POST", "size", "other", "bob")
+                assert waits.wait(60), "an answer that waits takes no place from those that work"
+            finally:
+                may_leave.set()
+            assert first.result().status_code == other.result().status_code == 200
+        assert call("GET", "history").json()["entries"][-1]["answered"] is True
+        again = call("POST", "size", "same")
+        assert (again.content, again.headers["privet-replayed"]) == (first.result().content, "true")

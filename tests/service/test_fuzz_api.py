@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 from privet.accounting.ledger import verify
 from privet.service import requests
+from privet.service.owner.changes import CHANGES
 from tests.service.running import PATIENCE, house, serving
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs pip install schemathesis")
@@ -34,6 +35,7 @@ CHECKS = [
 def there(tmp_path_factory):
     made = house(tmp_path_factory.mktemp("fuzz"), 10**12)
     made.add("ada", 10**12)
+    made.tokens["owner"] = made.state.accounts.new_owner_token()
     with serving(made.path) as service:
         made.service = service
         yield made
@@ -153,14 +155,28 @@ OPERATIONS = [
     *(("POST", f"/v1/datasets/{{name}}/{question}") for question in requests.BODIES),
 ]
 
+#: What owners and auditors do.
+OWNERS = [
+    ("GET", "/v1/owner/datasets"),
+    ("GET", "/v1/owner/datasets/{name}/test"),
+    ("GET", "/v1/owner/people"),
+    ("GET", "/v1/owner/reservations"),
+    ("GET", "/v1/owner/state"),
+    ("GET", "/v1/owner/ledger"),
+    ("GET", "/v1/owner/audit-log"),
+    ("GET", "/v1/owner/report"),
+    ("POST", "/v1/owner/verify"),
+    *(("POST", f"/v1/owner/{change}") for change in CHANGES),
+]
+
 
 def test_all_that_is_described_is_tried(apis):
     assert sorted(
         (one.ok().method.upper(), one.ok().path) for one in apis[0].get_all_operations()
-    ) == sorted(OPERATIONS)
+    ) == sorted([*OPERATIONS, *OWNERS])
 
 
-def statuses(there, operation, mode, number: int) -> Counter:
+def statuses(there, operation, mode, number: int, who: str = "ada") -> Counter:
     """Try so many requests, check all answers, and count them."""
     found: Counter = Counter()
 
@@ -174,7 +190,7 @@ def statuses(there, operation, mode, number: int) -> Counter:
     @given(case=operation.as_strategy(generation_mode=mode))
     def tried(case):
         answer = case.call_and_validate(
-            headers={"Authorization": f"Bearer {there.tokens['ada']}"},
+            headers={"Authorization": f"Bearer {there.tokens[who]}"},
             checks=CHECKS,
             timeout=PATIENCE,
         )
@@ -186,6 +202,7 @@ def statuses(there, operation, mode, number: int) -> Counter:
 
 MANY = [8, pytest.param(150, marks=pytest.mark.slow)]
 MODES = schemathesis.GenerationMode
+EXPORTED = {f"/v1/owner/{name}" for name in ("ledger", "audit-log", "report")}
 
 
 @pytest.mark.parametrize("number", MANY)
@@ -199,6 +216,18 @@ def test_every_answer_is_as_described(apis, there, method, path, mode, number):
     statuses(there, apis[0][path][method], mode, number)
     with there.service.client(there.tokens["ada"]) as client:
         assert client.get("datasets").status == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [20])
+@pytest.mark.parametrize(
+    ("method", "path"), OWNERS, ids=lambda part: part.removeprefix("/v1/owner")
+)
+def test_every_answer_to_an_owner_is_as_described(apis, there, method, path, number):
+    simple = path in {path for method, path in OWNERS if method == "GET"} - EXPORTED
+    for mode in MODES:
+        if not (simple or path.endswith("verify")) or mode is MODES.POSITIVE:
+            statuses(there, apis[0][path][method], mode, number, "owner")
 
 
 @pytest.mark.parametrize("number", MANY)

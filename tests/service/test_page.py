@@ -9,18 +9,24 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
 
 from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import Receipt, SQLiteLedger, journal
+from privet.service import amounts
+from privet.service.accounts import FIRST_OWNER
+from privet.service.amounts import stack_segments
 from privet.service.app import create_app
-from privet.service.page import amounts, site
-from privet.service.page.amounts import stack_segments
+from privet.service.audit_log import Person, SQLiteAuditLog
+from privet.service.oidc.directory import Directory
+from privet.service.page import site
 from privet.service.page.listing import Charges, Filter, make_listing
 from privet.service.page.owner import make_chart
 from privet.service.page.site import Sessions
+from privet.service.shared import Shared
 from privet.service.state import ServiceState
 from tests.service.conftest import FAST
 
@@ -203,25 +209,27 @@ def test_a_revoked_grant_is_gone_from_the_page_at_once(state, seen_by_ada):
 
 def test_sessions_end_when_idle_when_old_and_when_there_are_too_many(state, monkeypatch):
     now = [1000.0]
-    monkeypatch.setattr("privet.service.page.site.time.monotonic", lambda: now[0])
-    sessions = Sessions(state.accounts, idle=60, life=200, each=3)
-    first = sessions.begin(state.tokens["ada"], "ada")
+    monkeypatch.setattr("privet.service.page.site.time.time", lambda: now[0])
+    shared = Shared(state.path)
+    sessions = Sessions(Directory(state.accounts), shared, idle=60, life=200, each=3)
+    first = sessions.begin(state.tokens["ada"], Person("ada", "analyst"))
     assert len(first) * 6 >= 192
     now[0] += 59
-    assert sessions.find(first).analyst == "ada"
+    assert sessions.find(first).person.name == "ada"
     for _ in range(2):
         now[0] += 59
         assert sessions.find(first)
     now[0] += 59
     assert sessions.find(first) is None  # too old, though never idle
-    idle = sessions.begin(state.tokens["ada"], "ada")
+    idle = sessions.begin(state.tokens["ada"], Person("ada", "analyst"))
     now[0] += 61
     assert sessions.find(idle) is None
-    mine = [sessions.begin(state.tokens["ada"], "ada") for _ in range(5)]
-    other = sessions.begin(state.tokens["owner"], None)
+    mine = [sessions.begin(state.tokens["ada"], Person("ada", "analyst")) for _ in range(5)]
+    other = sessions.begin(state.tokens["owner"], FIRST_OWNER)
     assert [sessions.find(name) is not None for name in mine] == [False, False, True, True, True]
-    assert sessions.find(other).analyst is None
-    assert state.tokens["owner"] not in repr(vars(sessions))
+    assert sessions.find(other).person == FIRST_OWNER
+    assert state.tokens["owner"].encode() not in shared.path.read_bytes()
+    assert other.encode() not in shared.path.read_bytes()
 
 
 def test_nobody_loads_the_page_without_pause(state):
@@ -747,12 +755,20 @@ def test_a_long_history_makes_a_small_picture_and_is_read_once(tmp_path, monkeyp
     with closing(ledger):
         ledger.set_cap("people", Budget(1000))
         ledger.charge("people", "ada", Cost.pure(1), "first")
-        (entry,) = ledger.entries()
-        many = [entry] * 20_000
-        monkeypatch.setattr(ledger, "entries", lambda: many)
-        charges = Charges(ledger)
-        assert charges.entries() is many
-        monkeypatch.setattr(ledger, "entries", lambda: pytest.fail("read again"))
+        cap, charge = ledger.journal()
+        real = ledger.journal
+        monkeypatch.setattr(ledger, "journal", lambda: iter([cap, *[charge] * 20_000]))
+        log = SQLiteAuditLog(tmp_path / "audit-log.sqlite")
+        charges = Charges(SimpleNamespace(ledger=ledger, audit_log=log))
+        assert len(charges.entries()) == 20_000
+        assert [change.what for change in charges.changes()] == [
+            "cap of all analysts: epsilon 1000"
+        ]
+        monkeypatch.setattr(ledger, "journal", lambda: pytest.fail("read again"))
         shown = make_listing(charges.entries(), set(), Filter(page=400))
-        assert (shown.pages, len(shown.lines), shown.older) == (400, 50, None)
+        assert (shown.pages, len(shown.rows), shown.older) == (400, 50, None)
         assert len(make_chart(charges.entries(), Budget(1000)).line) < 20_000
+        monkeypatch.setattr(ledger, "journal", real)
+        ledger.set_cap("people", Budget(2))
+        assert len(charges.entries()) == 1, "what was added is read"
+        assert charges.changes()[-1].what == "cap of all analysts: epsilon 2"

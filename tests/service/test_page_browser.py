@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import uvicorn
 
-from privet.accounting.cost import Cost
+from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import journal
 from privet.service.app import create_app
 from tests.service.conftest import FAST
@@ -129,10 +129,10 @@ def test_the_owner_clicks_through(watched, state):
     assert watched.lines() == 50
     tab.get_by_role("link", name="Older").click()
     tab.wait_for_url("**/?page=2#ledger")
-    assert watched.lines() == 10
+    assert watched.lines() == 13, "sixty charges and the three caps"
     tab.get_by_label("Analyst").select_option("bob")
     tab.get_by_label("Text in the question").fill("CELLS")
-    tab.get_by_label("Answer").select_option("without an answer")
+    tab.get_by_label("Show", exact=True).select_option("without an answer")
     tab.get_by_role("button", name="Filter").click()
     tab.get_by_text("2 of 60 charges").wait_for()
     assert watched.lines() == 2
@@ -211,6 +211,101 @@ def test_a_form_on_another_site_cannot_sign_anybody_in(browser, url, state):
     tab.get_by_role("heading", name="Refused").wait_for()
     assert watched.context.cookies() == []
     watched.context.close()
+
+
+def test_an_owner_changes_rights_with_the_keyboard_alone(watched, state):
+    """Labels, focus, what is told: no mouse, no script."""
+    tab = watched.tab
+    watched.sign_in(state.tokens["owner"])
+    tab.get_by_role("link", name="Data sets").focus()
+    tab.keyboard.press("Enter")
+    tab.get_by_role("heading", name="Data sets", level=1).wait_for()
+    assert tab.get_by_role("navigation", name="Pages of the curator").count() == 1
+    assert tab.locator("[aria-current=page]").inner_text() == "Data sets"
+    tab.get_by_text("Change the rights of ada").focus()
+    tab.keyboard.press("Enter")
+    opened = tab.locator("details[open]")
+    assert opened.count() == 1
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.labels[0].textContent") == "Cap in epsilon"
+    tab.keyboard.type("1/2")
+    tab.keyboard.press("Tab")
+    tab.keyboard.type("2999-01-01")
+    tab.keyboard.press("Enter")
+    done = tab.get_by_role("status").filter(has_text="Done.")
+    done.wait_for()
+    assert "'ada' may spend epsilon 0.5 on 'people', until 2999-01-01" in done.inner_text()
+    assert tab.locator("#done").get_attribute("aria-live") == "polite"
+    assert str(state.ledger.cap("people", "ada")) == "epsilon 0.5"
+    watched.fits()
+    tab.reload()  # asks nobody whether to send a form again
+
+
+def test_a_token_is_shown_once_and_is_in_no_address(watched, state):
+    tab = watched.tab
+    watched.sign_in(state.tokens["owner"])
+    tab.get_by_role("link", name="People").click()
+    tab.get_by_text("Add an owner or auditor").click()
+    tab.locator("#add-staff").fill("dora")
+    tab.get_by_label("Role").select_option("auditor")
+    watched.fits()
+    tab.locator("form[action='/change/add-staff'] button").click()
+    token = tab.locator("code.copy").inner_text()
+    assert str(state.accounts.person_of(token)) == "dora (auditor)"
+    assert not any(token in address for address in watched.requests)
+    tab.get_by_role("link", name="Back to the page").click()
+    assert token not in tab.content()
+    tab.get_by_role("button", name="Sign out").click()
+    watched.sign_in(token)
+    for page in ("Data sets", "People", "Audit log", "Service"):
+        tab.get_by_role("link", name=page, exact=True).click()
+        tab.get_by_role("heading", name=page, level=1).wait_for()
+        watched.fits()
+        assert tab.locator("form.change").count() == 0, "an auditor changes nothing"
+
+
+def test_a_fit_is_one_row_that_opens(watched, state):
+    about = {"schema": "s", "neighbours": "add-remove", "rows_per_person": 1, "person": "who"}
+    budget = Budget(1)
+    state.ledger.reserve("people", "ada", budget, "fit of x", key="f", request="r", **about)
+    for number in range(3):
+        state.ledger.charge(
+            "people", "ada", Cost.pure("1/9"), f"part {number}", key=f"f{number}", request="r",
+            reservation="f", asked="colour = red", **about,
+        )  # fmt: skip
+    tab = watched.tab
+    watched.sign_in(state.tokens["owner"])
+    row = tab.locator("tr.fit")
+    assert row.count() == 1
+    assert "0.3334" in row.inner_text()
+    assert not tab.get_by_text("part 2").is_visible()
+    row.locator("summary").focus()
+    tab.keyboard.press("Enter")
+    assert tab.get_by_text("part 2").is_visible()
+    assert row.locator("li").count() == 3
+    watched.fits()
+    tab.get_by_text("Cancel it", exact=True).click()
+    tab.get_by_role("button", name="Cancel it now").click()
+    tab.get_by_role("status").filter(has_text="can be spent again").wait_for()
+    assert state.ledger.reservation("ada", "f").state == "cancelled"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", ["data-sets", "people", "audit-log", "service"])
+def test_texts_of_owners_pages_stand_out(browser, url, state, page, scheme):
+    watched = Watched(browser, url, DESK, scheme)
+    watched.sign_in(state.tokens["owner"])
+    watched.tab.goto(f"{url}/{page}")
+    for summary in watched.tab.locator("details > summary").all():
+        summary.click()
+    assert watched.tab.evaluate(CONTRAST) == []
+    unnamed = """() => [...document.querySelectorAll("input, select, textarea")].filter(
+        e => e.type !== "hidden" && !(e.labels && e.labels.length)).map(e => e.name)"""
+    assert watched.tab.evaluate(unnamed) == []
+    ids = "() => [...document.querySelectorAll('[id]')].map(e => e.id)"
+    found = watched.tab.evaluate(ids)
+    assert len(found) == len(set(found))
+    watched.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

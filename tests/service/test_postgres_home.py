@@ -127,6 +127,18 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
                     )
                     == []
                 )
+                # Pausing acts at once, in both, and what is resumed is granted as it was.
+                good("curator", "dataset", "pause", "people")
+                good("curator", "grant", "ada", "people", "--until", "30d")
+                with pytest.raises(psycopg.Error, match="granted"):
+                    connection.execute("SELECT privet.ask('people', '{}', 0.1)")
+                with pytest.raises(pv.PrivetError, match="paused"):
+                    curator.size("0.1")
+                good("curator", "dataset", "resume", "people")
+                with pytest.raises(psycopg.Error, match="budget"):
+                    connection.execute("SELECT privet.ask('people', '{}', 0.1)")
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute("SELECT * FROM privet.audit_log")
                 # Revoking acts at once, in both.
                 good("curator", "revoke", "ada")
                 with pytest.raises(pv.PrivetError, match="not known"):
@@ -139,6 +151,9 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
         assert str(state.ledger.spent("people").epsilon) == "3/2"
         assert "whole" in good("curator", "verify", "--receipt", receipt)
         good("curator", "dataset", "remove", "people")
+        assert "is whole" in good("curator", "audit-log", "verify")
+        assert "dataset paused" in good("curator", "audit-log", "export")
+        assert not (state.path / "audit-log.sqlite").exists(), "it is beside the ledger"
     finally:
         state.ledger.close()
 
@@ -182,3 +197,12 @@ def test_credentials_that_could_write_are_warned_about(privet, place):
     assert [line.split()[0] for line in listed.splitlines() if " epsilon " in line] == ["mine"], (
         "what was refused left nothing behind"
     )
+
+
+def test_a_backup_says_that_the_ledger_is_elsewhere(postgres, privet, tmp_path):
+    assert privet("curator", "init", "--ledger", postgres.database()).returncode == 0
+    done = privet("curator", "backup", "copy")
+    assert done.returncode == 0
+    assert "the ledger and the audit log are in PostgreSQL and not in this copy" in done.stderr
+    assert privet("curator", "init", "--home", "beside").returncode == 0
+    assert "warning" not in privet("curator", "backup", "other", "--home", "beside").stderr

@@ -182,10 +182,10 @@ def test_the_owner_sees_what_is_set_aside_and_how_to_cancel_it(clock, client, ad
     ada.post("size", {"epsilon": "1/4", "reservation": "fit-a"}, "k1")
     html = owner.see()
     assert rows_of(html) == [
-        "fit of a forest Cancel it privet curator cancel bob fit-b bob people epsilon 0.5 0.5 "
-        "2030-01-02 00:00 2030-01-02 00:00 2030-01-09 00:00",
-        "fit of a tree Cancel it privet curator cancel ada fit-a ada people epsilon 1 0.75 "
-        "2030-01-01 00:00 2030-01-02 02:00 2030-01-09 02:00",
+        "fit of a forest Cancel it Cancel it now privet curator cancel bob fit-b bob people "
+        "epsilon 0.5 0.5 2030-01-02 00:00 2030-01-02 00:00 2030-01-09 00:00",
+        "fit of a tree Cancel it Cancel it now privet curator cancel ada fit-a ada people "
+        "epsilon 1 0.75 2030-01-01 00:00 2030-01-02 02:00 2030-01-09 02:00",
     ]
     assert timedelta(days=7) == IDLE  # as the page says
     # of 3, a quarter is spent, and 3/4 and 1/2 are held

@@ -338,3 +338,18 @@ class Budget:
 
     def __str__(self) -> str:
         return f"{self.unit} {float(self.amount):.6g}"
+
+
+def explain_factor(schema: Schema, asked: Fraction, unit: str) -> str:
+    """Say why more is charged than the price of one row; empty where it is not more."""
+    rows, replaced = schema.rows_per_person, schema.neighbours == "replace"
+    factor = rows * (2 if replaced else 1)
+    if factor == 1:
+        return ""
+    reasons = [f"one person may have {rows} rows (rows_per_person)"] if rows > 1 else []
+    reasons += ["neighbours are 'replace', which counts as 2"] if replaced else []
+    times, squared = (factor, "") if unit == "epsilon" else (factor**2, ", squared for rho")
+    return (
+        f"That is {unit} {float(asked / times):.6g} for one row, times {times} in the schema of "
+        f"the data set: {' and '.join(reasons)}{squared}"
+    )

@@ -14,6 +14,7 @@ from privet.accounting.conversion import epsilon_for
 from privet.accounting.cost import Cost, compose_in_parallel, compose_sequentially, parse_fraction
 from privet.domain import Schema
 from privet.errors import ParameterError, PrivetError
+from privet.text import escape_invisible
 
 #: How the people of several tables relate: nobody is in two of them, somebody may be, or all hold
 #: the same people.
@@ -297,7 +298,7 @@ class PrivacyStatement:
     def describe(self) -> str:
         """Return the statement as one sentence."""
         if not self.private:
-            return f"NOT PRIVATE: {self.reason}"
+            return f"NOT PRIVATE: {escape_invisible(self.reason)}"
         whom = f"one {self.unit}"
         change = "replaced by another" if self.neighbours == "replace" else "added or removed"
         # how many records somebody sent is not hidden, only what they say
@@ -347,7 +348,8 @@ class PrivacyStatement:
         if self.rests_on_disjoint:
             where = " where they were asserted to be disjoint" if self.depth > 1 else ""
             provided.append(f"nobody is in two of the {many} batches{where}")
-        provided += dict.fromkeys(leaf.assumes for leaf in self.leaves if leaf.assumes)
+        assumed = (escape_invisible(leaf.assumes) for leaf in self.leaves if leaf.assumes)
+        provided += dict.fromkeys(assumed)
         return reach + (f", provided that {', and that '.join(provided)}" if provided else "")
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ refused before it is sent, in the same words.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from os import PathLike
@@ -33,7 +33,7 @@ from privet.text import escape_invisible
 
 def connect(
     url: str,
-    token: str | None = None,
+    token: str | Callable[[], str] | None = None,
     dataset: str | None = None,
     *,
     timeout: float = 300.0,
@@ -51,7 +51,9 @@ def connect(
         Where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
         machine.
     token
-        As the owner gave it; by default that of the environment variable PRIVET_TOKEN.
+        As the owner gave it; by default that of the environment variable PRIVET_TOKEN. A function
+        that returns it is called again when the curator does not know the token any more, as it
+        may have been replaced in the middle of a fit.
     dataset
         What to ask about; by default the one data set that the token is granted.
     timeout
@@ -90,7 +92,7 @@ def connect(
     check_name("dataset", dataset)
     link = Link(
         url,
-        find_token(token),
+        token if callable(token) else find_token(token),
         timeout=timeout,
         retry_for=retry_for,
         ca=ca,
@@ -122,6 +124,10 @@ def _find_only_dataset(link: Link) -> str:
 # What a remote curator and the groups of its people share.
 
 A = TypeVar("A", bound=Answer)
+_MOVED = (
+    "the service or its database was restarted meanwhile: the answers from then on are about the "
+    "rows as they were then"
+)
 
 
 class RemoteAsking(AnyCurator):
@@ -216,7 +222,11 @@ class RemoteAsking(AnyCurator):
         return self._bits
 
     def snapshot(self) -> AbstractContextManager[None]:
-        return self._session.snapshot()
+        return self._session.snapshot(self._reservation)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        return [_MOVED] if self._session.moved else []
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
         reply = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})

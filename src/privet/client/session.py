@@ -22,10 +22,12 @@ from privet.accounting.ledger import Entry
 from privet.accounting.ledger.journal import cost_from, entry_from
 from privet.client.transport import KEY, Link
 from privet.domain import Schema
-from privet.errors import PrivetError, Unavailable
+from privet.errors import PrivetError, SnapshotEnded, Unavailable
 from privet.queries.base import NotTheAnswer, expect
 
 Answered = TypeVar("Answered")
+#: How often one question of a fit is asked in another snapshot, where its own has ended.
+_MOVES = 5
 
 
 class Session:
@@ -37,7 +39,7 @@ class Session:
         self.receipts: dict[str, None] = {}
         self.snapshot_id: str | None = None
         self._path = f"/datasets/{quote(dataset, safe='')}"
-        self._depth, self._lock = 0, threading.Lock()
+        self._depth, self._lock, self._moved = 0, threading.Lock(), 0
         self._unanswered: dict[tuple[str, bytes], str] = {}
         facts = link.get(self._path)
         with understood("description of the data set"):
@@ -75,15 +77,21 @@ class Session:
                     raise ValueError  # the same page for ever
             yield from entries
 
+    @property
+    def moved(self) -> int:
+        """How often a fit went on in another snapshot, as the one that it had begun was gone."""
+        return self._moved
+
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def snapshot(self, reservation: str = "") -> Iterator[None]:
         """Let all queries inside this block see the same rows.
 
-        Blocks inside share the outermost one's.
+        Blocks inside share the outermost one's. That of a ``reservation`` takes the place of the
+        one that the same fit had before it was interrupted.
         """
         with self._lock:
             if self._depth == 0:
-                self.snapshot_id = self._begin()
+                self.snapshot_id, self._moved = self._begin(reservation), 0
             self._depth += 1
         try:
             yield
@@ -96,10 +104,21 @@ class Session:
             if ended is not None:
                 self.link.delete(f"{self._path}/snapshots/{quote(ended, safe='')}")
 
-    def _begin(self) -> str:
-        begun = self.link.post(f"{self._path}/snapshots", b"{}")
+    def _begin(self, reservation: str = "") -> str:
+        body = {"reservation": reservation} if reservation else {}
+        begun = self.link.post(f"{self._path}/snapshots", _encode_body(body))
         with understood("snapshot"):
             return str(begun["snapshot"])
+
+    def _move(self, ended: str, reservation: str) -> str:
+        """Go on in another snapshot than one that has ended, if nobody else in the block did."""
+        with self._lock:
+            if self.snapshot_id == ended:
+                self.snapshot_id = self._begin(reservation)
+                self._moved += 1
+            if self.snapshot_id is None:
+                raise SnapshotEnded("this snapshot has ended")
+            return self.snapshot_id
 
     def reserve(self, body: Json) -> Json:
         """Set an amount aside."""
@@ -126,16 +145,14 @@ class Session:
         """Ask a query that is paid for, and return the answer.
 
         A question that got no answer keeps its key: asked again, it is the same request to the
-        curator, and not charged again.
+        curator, and not charged again. A question of a fit is the same in any snapshot.
         """
-        written = _encode_body(body)
+        movable = "reservation" in body and "snapshot" in body and kind != "divide"
+        same = {name: value for name, value in body.items() if name != "snapshot" or not movable}
+        written = _encode_body(same)
         key = key or self._unanswered.pop((kind, written), "") or secrets.token_urlsafe(24)
         try:
-            reply = self.link.post(
-                f"{self._path}/{kind}",
-                written,
-                {KEY: key, "Privet-Schema": self.schema.fingerprint},
-            )
+            reply = self._post(kind, body, key, _MOVES if movable else 0)
             with understood("answer"):
                 answer, receipt = read(reply["answer"]), reply["receipt"]
         except BaseException:
@@ -144,6 +161,18 @@ class Session:
         if receipt:
             self.receipts[str(receipt)] = None
         return answer
+
+    def _post(self, kind: str, body: Json, key: str, moves: int) -> Json:
+        headers = {KEY: key, "Privet-Schema": self.schema.fingerprint}
+        for left in range(moves, -1, -1):
+            try:
+                return self.link.post(f"{self._path}/{kind}", _encode_body(body), headers)
+            except SnapshotEnded:  # with the service, or with the database
+                if not left:
+                    raise
+                moved = self._move(body["snapshot"], body["reservation"])
+                body = {**body, "snapshot": moved}
+        raise AssertionError
 
 
 def _encode_body(body: Json) -> bytes:

@@ -19,12 +19,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import privet
+from privet._progress import tell_waiting
 from privet._types import Json
 from privet.accounting.cost import parse_fraction
 from privet.client.address import check_address, check_seconds, check_token, make_tls_context
 from privet.client.deadline import Connections, Deadline
 from privet.errors import (
     AccessError,
+    AnswerArchived,
     BudgetExceeded,
     Conflict,
     KeyReused,
@@ -37,6 +39,7 @@ from privet.errors import (
     QuestionError,
     ReservationClosed,
     SchemaError,
+    SnapshotEnded,
     TooManyReservations,
     Unavailable,
 )
@@ -88,7 +91,8 @@ class Link:
     Args:
         url: where it is: ``https://HOST[:PORT][/PATH]``; ``http://`` for this machine, or where
             ``insecure`` says so.
-        token: who asks.
+        token: who asks; a function is called again when the token is no longer known, as it may
+            have been replaced meanwhile.
         timeout: seconds to wait for an answer to begin, and then for it to end. After twice as
             many, an exchange is ended in any case.
         retry_for: seconds after a first failure in which a request is sent again.
@@ -102,7 +106,7 @@ class Link:
     def __init__(
         self,
         url: str,
-        token: str,
+        token: str | Callable[[], str],
         *,
         timeout: float = 300.0,
         retry_for: float = 30.0,
@@ -119,7 +123,9 @@ class Link:
             raise MissingDependency("httpx2", "client", f"asking a {who} over HTTP") from None
 
         self.url = check_address(url, insecure)
-        self._token, self._who = check_token(token), who
+        self._find_token = token if callable(token) else None
+        self._token, self._who = check_token(token() if callable(token) else token), who
+        self._given_up = False  # nobody waits again for what was waited for in vain
         self.traffic = Traffic()
         self._timeout = check_seconds("timeout", timeout)
         self._retry_for = check_seconds("retry_for", retry_for)
@@ -186,15 +192,31 @@ class Link:
         for attempt in count():
             outcome = self._send(method, path, body, headers or {})
             if not isinstance(outcome, _Failure) and outcome.status_code not in _PASSING:
+                self._given_up = False
+                if outcome.status_code == 401 and self._has_new_token():
+                    continue
                 return self._read(outcome)
             arrived = arrived or not isinstance(outcome, _Failure) or outcome.arrived
             now = self._clock()
             give_up = now + self._retry_for if give_up is None else give_up
             pause = max(_draw_pause(attempt), _requested_pause(outcome))
-            if now + pause > give_up or (isinstance(outcome, _Failure) and not outcome.passing):
+            passing = not isinstance(outcome, _Failure) or outcome.passing
+            if self._given_up or not passing or now + pause > give_up:
                 break
+            if attempt > 0 or isinstance(outcome, _Failure):  # once may be chance
+                tell_waiting(f"{self} {_describe_trouble(outcome)}", give_up - now)
             self._sleep(pause)
+        self._given_up = True
         raise self._make_final_error(outcome, paid=KEY in (headers or {}), arrived=arrived)
+
+    def _has_new_token(self) -> bool:
+        """Find the token again, where it may have been replaced, and tell whether it was."""
+        found = self._token if self._find_token is None else check_token(self._find_token())
+        if found == self._token:
+            return False
+        self._token = found
+        self._client.headers["Authorization"] = f"Bearer {found}"
+        return True
 
     def _send(
         self,
@@ -238,7 +260,8 @@ class Link:
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             if _is_about_certificates(error):
                 return _Failure(
-                    "its certificate is not one to trust; ca names a file with those that are",
+                    "its certificate is not one to trust; ca (--ca, or SSL_CERT_FILE) names a file "
+                    "with those that are",
                     arrived=False,
                     passing=False,
                 )
@@ -341,6 +364,15 @@ def _requested_pause(outcome: httpx2.Response | _Failure) -> float:
     return float(asked) if asked.isascii() and asked.isdigit() else 0.0
 
 
+def _describe_trouble(outcome: httpx2.Response | _Failure) -> str:
+    """What keeps a request from its answer, for whoever waits."""
+    if isinstance(outcome, _Failure):
+        return f"cannot be reached ({outcome.why})"
+    return {429: "asks to wait", 503: "is not ready"}.get(
+        outcome.status_code, f"answers with status {outcome.status_code}"
+    )
+
+
 def _parse_json(response: httpx2.Response) -> Any:
     """What a response holds; None where that is no JSON."""
     try:
@@ -370,17 +402,19 @@ _ERRORS: dict[str, type[PrivetError]] = {
     "question": QuestionError,
     "schema": SchemaError,
     "privacy": PrivacyError,
+    "answer-archived": AnswerArchived,
     "key-reused": KeyReused,
     "reservation-closed": ReservationClosed,
     "too-many-reservations": TooManyReservations,
     "access": AccessError,
     "not-granted": AccessError,
+    "paused": AccessError,
     "too-large": QuestionError,
     "conflict": Conflict,
     "full": OutsourceError,
     "not-found": NotThere,
     "store": Unavailable,
-    "snapshot-gone": Unavailable,
+    "snapshot-gone": SnapshotEnded,
     "too-many-requests": Unavailable,
     "busy": Unavailable,
     "table": Unavailable,
@@ -413,8 +447,11 @@ def error_of(status: int, told: Any, curator: str) -> PrivetError:
 def _budget_error_from(told: Mapping[str, Any]) -> BudgetExceeded | None:
     try:
         asked, left = (parse_fraction(told[name]) for name in ("asked", "left"))
-        return BudgetExceeded(
-            asked, left, escape_invisible(str(told["unit"])), escape_invisible(str(told["account"]))
-        )
-    except (KeyError, ValueError):
+        unit, account = (escape_invisible(str(told[name])) for name in ("unit", "account"))
+        own = told.get("own")
+        if own is not None:
+            own = escape_invisible(str(own["account"])), parse_fraction(own["left"])
+        note = shorten(escape_invisible(str(told.get("note", ""))), 500)
+        return BudgetExceeded(asked, left, unit, account, own=own, note=note)
+    except (KeyError, TypeError, ValueError):
         return None

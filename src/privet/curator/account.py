@@ -5,17 +5,26 @@ from __future__ import annotations
 import copy
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Self, TypeVar
 
 from privet._notebook import count_of, html_box, one_line
-from privet.accounting.cost import NOTHING, Budget, Cost, Unit, compose_sequentially
+from privet.accounting.cost import (
+    NOTHING,
+    Budget,
+    Cost,
+    Unit,
+    compose_sequentially,
+    explain_factor,
+)
 from privet.accounting.ledger import Entry, Ledger, LedgerReader, account_digest, left
+from privet.accounting.ledger.archive import is_answered
 from privet.accounting.ledger.base import ReadOnlyLedger, amount_in, check_fit
 from privet.accounting.ledger.reservations import check_charge
 from privet.domain import Schema
-from privet.errors import LedgerError, PrivetError
+from privet.errors import BudgetExceeded, LedgerError, PrivetError
 from privet.mechanisms.randomness import Bits
 from privet.queries import Preview
 
@@ -31,6 +40,8 @@ class Accounting:
     _account: str
     #: The key of the reservation that is charged; empty where none is.
     _reservation: str = ""
+    #: The schema that the ledger records, where work asks under several; empty for the own one.
+    _recorded_schema: str = ""
     #: The release that the analyst says was paid for.
     _claimed: str = ""
 
@@ -196,15 +207,16 @@ class Accounting:
         request = hashlib.sha256(f"{what}\n{amount}".encode()).hexdigest()
         within = copy.copy(self)
         within._reservation = key or f"fit-{secrets.token_hex(16)}"
-        self._ledger.reserve(
-            self.dataset,
-            self._analyst,
-            Budget(amount) if self.unit == "epsilon" else Budget(rho=amount),
-            self._mark_unless_private(what),
-            key=within._reservation,
-            request=request,
-            **self._facts(),
-        )
+        with explaining_refusals(self):
+            self._ledger.reserve(
+                self.dataset,
+                self._analyst,
+                Budget(amount) if self.unit == "epsilon" else Budget(rho=amount),
+                self._mark_unless_private(what),
+                key=within._reservation,
+                request=request,
+                **self._facts(),
+            )
         return within
 
     def within(self, reservation: str) -> Self:
@@ -235,7 +247,7 @@ class Accounting:
         """Return the charges under keys with this prefix, and whether each was answered."""
         entries = self._ledger.entries(self.dataset, self._analyst)
         mine = [entry for entry in entries if entry.key.startswith(prefix)]
-        return [(entry, self._ledger.answer(entry.number) is not None) for entry in mine]
+        return [(entry, is_answered(self._ledger, entry.number)) for entry in mine]
 
     @property
     def identity(self) -> list[Any]:
@@ -258,15 +270,16 @@ class Accounting:
         The entry is marked where no privacy can be promised. ``asked`` is the question in labels,
         where that says more.
         """
-        return self._ledger.charge(
-            self.dataset,
-            self._analyst,
-            cost,
-            self._mark_unless_private(what),
-            reservation=self._reservation,
-            asked=asked,
-            **self._facts(),
-        )
+        with explaining_refusals(self):
+            return self._ledger.charge(
+                self.dataset,
+                self._analyst,
+                cost,
+                self._mark_unless_private(what),
+                reservation=self._reservation,
+                asked=asked,
+                **self._facts(),
+            )
 
     def _mark_unless_private(self, what: str) -> str:
         return what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
@@ -275,7 +288,7 @@ class Accounting:
         """Return what the ledger records of whom the promise is for."""
         schema = self.schema
         return {
-            "schema": schema.fingerprint,
+            "schema": self._recorded_schema or schema.fingerprint,
             "neighbours": schema.neighbours,
             "rows_per_person": schema.rows_per_person,
             "person": schema.person or "",
@@ -303,6 +316,17 @@ def charging(account: Account, ledger: Ledger) -> Account:
     return other
 
 
+def continuing(account: Account, reserved: Accounting) -> Account:
+    """Return an account that charges the reservation of another one, of the same table under
+    another schema.
+
+    For the owner's side: an analyst's reservation is for one schema.
+    """
+    other = copy.copy(account)
+    other._reservation, other._recorded_schema = reserved._reservation, reserved.schema.fingerprint
+    return other
+
+
 def require_at_least(account: Accounting, cost: Cost) -> None:
     """Raise what charging this cost would raise for want of budget; charge nothing.
 
@@ -315,11 +339,51 @@ def require_at_least(account: Accounting, cost: Cost) -> None:
         there = ledger.reservation(analyst, reservation)
         check_charge(there, reservation, dataset, analyst, promised, "", None)
         return
-    for who in (None, analyst):
-        cap = ledger.cap(dataset, who)
+    with explaining_refusals(account):
+        for who in (None, analyst):
+            _check_room(ledger, dataset, who, promised)
+
+
+def _check_room(ledger: Ledger, dataset: str, who: str | None, cost: Cost) -> None:
+    """Raise unless a cost fits into what is left of this cap, if there is one."""
+    cap = ledger.cap(dataset, who)
+    if cap is not None:
+        amount = amount_in(cost, cap.unit, dataset)
+        check_fit(cap, NOTHING, amount, dataset, who, ledger.committed(dataset, who))
+
+
+@contextmanager
+def explaining_refusals(account: Accounting) -> Iterator[None]:
+    """Let a refusal for want of budget say what its reader can do something about.
+
+    That is their own cap, where it has no room either, and the factor between the price of a
+    question and what it is charged. What it refused stays as the ledger has it: clients of 0.1
+    read ``left`` and ``account``.
+    """
+    try:
+        yield
+    except BudgetExceeded as error:
+        raise explain_refusal(account, error) from None
+
+
+def explain_refusal(account: Accounting, error: BudgetExceeded) -> BudgetExceeded:
+    """Return the same refusal, with the analyst's own cap and the factor of the schema."""
+    own = None
+    if error.account == f"data set {account.dataset!r}" and not account._reservation:
+        cap = account._ledger.cap(account.dataset, account._analyst)
         if cap is not None:
-            amount = amount_in(promised, cap.unit, dataset)
-            check_fit(cap, NOTHING, amount, dataset, who, ledger.committed(dataset, who))
+            left_over = cap.amount - account._ledger.committed(account.dataset, account._analyst)
+            if error.asked > left_over:
+                who = f"analyst {account._analyst!r} on data set {account.dataset!r}"
+                own = (who, max(left_over, Fraction(0)))
+    return BudgetExceeded(
+        error.asked,
+        error.left,
+        error.unit,
+        error.account,
+        own=own,
+        note=explain_factor(account.schema, error.asked, error.unit),
+    )
 
 
 def preview_cost(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:

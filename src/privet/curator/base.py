@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
-from privet.accounting.cost import Cost, Number, Unit
+from privet.accounting.cost import Cost, Number, Unit, explain_factor
 from privet.accounting.ledger import Entry
 from privet.accounting.statement import PrivacyStatement
 from privet.domain import Schema
@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     from privet.tables.counting.scoring import Clip
 
 A = TypeVar("A", bound=Answer)
+
+#: The public rules that learners follow now. A change of what an uninterrupted fit would ask adds
+#: one, if a fit that was begun before can go on under the rules it had.
+RULES = 2
 SomeCells = Cells | Sequence[Cell | Mapping[str, Any]]
 
 
@@ -176,6 +180,16 @@ class AnyCurator(ABC):
     def snapshot(self) -> AbstractContextManager[None]:
         """Let all queries inside this block see the same rows, where the engine can."""
 
+    @property
+    def rules(self) -> int:
+        """Which public rules a learner follows: the latest, or those that the fit began with."""
+        return RULES
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a release should say about how its queries were answered; mostly nothing."""
+        return ()
+
     @abstractmethod
     def preview(self, plan: Iterable[Cost]) -> Preview:
         """Return what a plan would cost, for the declared neighbours, without charging."""
@@ -184,7 +198,7 @@ class AnyCurator(ABC):
         """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is
         paid for in vain. Charges nothing.
         """
-        require(self.preview(plan), self.unit, f"data set {self.dataset!r}")
+        require(self.preview(plan), self.unit, f"data set {self.dataset!r}", self.schema)
 
     #: The key of the reservation that is charged; empty where none is.
     _reservation: str = ""
@@ -200,7 +214,8 @@ class AnyCurator(ABC):
             yield self
             return
         if self._reservation:
-            require(self.preview([cost]), self.unit, f"reservation of data set {self.dataset!r}")
+            account = f"reservation of data set {self.dataset!r}"
+            require(self.preview([cost]), self.unit, account, self.schema)
             yield self
             return
         within = self.reserve(cost, what)
@@ -557,8 +572,9 @@ class AnyCurator(ABC):
         return self.ask(Gradients(cells, trees, clip), epsilon, rho=rho)
 
 
-def require(preview: Preview, unit: Unit, account: str) -> None:
+def require(preview: Preview, unit: Unit, account: str, schema: Schema) -> None:
     """Raise unless what was previewed fits."""
     asked = preview.cost.amount(unit)
     if asked is not None and not preview.fits:
-        raise BudgetExceeded(asked, preview.left, unit, account)
+        note = explain_factor(schema, asked, unit)
+        raise BudgetExceeded(asked, preview.left, unit, account, note=note)

@@ -105,6 +105,11 @@ class Curator(Accounting, AnyCurator):
         strict: bool = False,
         bits: Bits | None = None,
     ) -> None:
+        if type(schema) is not Schema and type(table) is Schema:
+            raise ParameterError(
+                "Curator: the table comes first, and then its schema; were they swapped? Write "
+                "Curator(table, schema, budget)"
+            )
         if type(schema) is not Schema:
             raise ParameterError(
                 f"Curator: schema must be a Schema, got {type(schema).__name__}; read a file with "
@@ -296,3 +301,10 @@ class Curator(Accounting, AnyCurator):
         except Exception as error:  # noqa: BLE001
             kind = type(error).__name__
         raise TableError(f"{self.dataset!r} could not be counted ({kind}); the charge stands")
+
+
+def table_of(curator: Curator) -> Table:
+    """Return the table of a curator that opened one, for the owner's side."""
+    if curator._table is None:
+        raise ParameterError("this curator was made of a source, and has no table to look at")
+    return curator._table

@@ -15,7 +15,8 @@ from privet.accounting.cost import Budget, Number
 from privet.accounting.ledger import Ledger, Reservation
 from privet.accounting.ledger.base import check_name
 from privet.curator.account import ledger_of
-from privet.curator.curator import Curator
+from privet.curator.curator import Curator, table_of
+from privet.curator.table_check import TableCheck, check_table
 from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits
@@ -114,6 +115,32 @@ class Owner:
         handed = copy.copy(self._curator)
         handed._analyst = analyst
         return handed
+
+    def check(self) -> TableCheck:
+        """Look at how the table fits its schema: which columns have entries that are dropped or
+        clipped, and how many.
+
+        Exact, free, and for you alone: never hand it to an analyst. Nothing of it is in a model, a
+        card or a ledger. If you change the schema because of it, the schema depends on the rows.
+
+        Returns
+        -------
+        TableCheck
+            What was found; ``print`` it where nobody else looks.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> schema = pv.Schema({"a": pv.Categorical(["0", "1"])}, "c", ["x", "y"])
+        >>> owner = pv.Owner({"a": ["0", "2"], "c": ["x", "y"]}, schema, pv.Budget(2))
+        >>> check = owner.check()
+        >>> check.fits
+        False
+        >>> print(check)
+          - 1 of 2 rows fit the schema and are counted
+          - column 'a' holds values that the schema does not list; ...: 1 of 2 rows, not counted
+        """
+        return check_table(table_of(self._curator), self.schema)
 
     def set_budget(self, budget: Budget, analyst: str | None = None) -> None:
         """Set the cap of the data set, or of one analyst on it."""

@@ -23,12 +23,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from privet.accounting.cost import Cost, Number, Unit
+from privet._notebook import count_of
+from privet.accounting.cost import Cost, Number, Unit, explain_factor
 from privet.accounting.ledger import Entry
 from privet.accounting.statement import PrivacyStatement
-from privet.curator.base import AnyCurator
+from privet.curator.base import RULES, AnyCurator
 from privet.curator.spending import Spending
-from privet.errors import BudgetExceeded, KeyReused, ParameterError, ReservationClosed
+from privet.errors import (
+    BudgetExceeded,
+    KeyReused,
+    ParameterError,
+    PrivetError,
+    ReservationClosed,
+)
 from privet.mechanisms.randomness import Bits, Words
 from privet.model.document import canonical_json
 from privet.model.file import read_sealed, seal, unseal, write_sealed
@@ -71,6 +78,7 @@ class ResumableCurator(AnyCurator):
         self._bits = KeptBits(curator.bits, unfinished)
         self._asked, self._spent, self._required = asked, Fraction(0), Fraction(0)
         self._was_interrupted = unfinished.was_begun
+        self._first, self._answered_before, self._told = asked, 0, 0
 
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
@@ -91,6 +99,7 @@ class ResumableCurator(AnyCurator):
     ) -> A:
         with self._same_work():
             told = self._curator.ask_once(key, query, epsilon, rho=rho)
+        self._told += 1
         if self._required:
             self._spent += told.cost.amount(self.unit) or Fraction(0)
             self._paid(float(self._spent / self._required))
@@ -142,6 +151,23 @@ class ResumableCurator(AnyCurator):
     ) -> AbstractContextManager[Spending]:
         return self._curator.open_spending(epsilon, what, delta=delta, through=through or self)
 
+    @property
+    def rules(self) -> int:
+        return self._unfinished.rules
+
+    @property
+    def notes(self) -> Sequence[str]:
+        kept, asked = self._answered_before, self._asked - self._first
+        again = (
+            [
+                f"interrupted, and finished later: {kept} of {asked} answers are about the rows as "
+                "they were before, the others about the rows as they were then"
+            ]
+            if 0 < kept < asked
+            else []
+        )
+        return [*self._curator.notes, *again]
+
     def foresee_statement(self, epsilon: Number, what: str, name: str = "") -> PrivacyStatement:
         return self._curator.foresee_statement(epsilon, what, name)
 
@@ -163,6 +189,21 @@ class ResumableCurator(AnyCurator):
     def answered(self) -> int:
         """How many answers were paid for before the work was interrupted."""
         return sum(1 for _, answered in self._list_charges() if answered)
+
+    def describe_kept(self) -> str:
+        """Return what is paid for and kept, as the ledger has it.
+
+        Where that is not within reach: the answers that this process has seen.
+        """
+        try:
+            charges = self._list_charges()
+        except PrivetError:
+            return f"{count_of(self._told, 'answer')} are paid for and kept, as far as it is known"
+        amounts = (entry.cost.amount(self.unit) or Fraction(0) for entry, _ in charges)
+        kept = count_of(sum(answered for _, answered in charges), "answer")
+        return (
+            f"{self.unit} {float(sum(amounts, Fraction(0))):.6g} is spent, and {kept} kept for it"
+        )
 
     @property
     def charged(self) -> bool:
@@ -188,7 +229,9 @@ class ResumableCurator(AnyCurator):
         spent = (entry.cost.amount(self.unit) or Fraction(0) for entry, _ in self._list_charges())
         to_pay = asked - sum(spent, Fraction(0))
         if to_pay > preview.left:
-            raise BudgetExceeded(to_pay, preview.left, self.unit, f"data set {self.dataset!r}")
+            account = f"data set {self.dataset!r}"
+            note = explain_factor(self.schema, to_pay, self.unit)
+            raise BudgetExceeded(to_pay, preview.left, self.unit, account, note=note)
 
     @contextmanager
     def reserving(self, cost: Cost | None, what: str) -> Iterator[ResumableCurator]:
@@ -209,6 +252,8 @@ class ResumableCurator(AnyCurator):
         with self._same_work():
             self._curator = self._curator.reserve(cost, what, self._set_aside)
         self._reservation = self._set_aside
+        if self._was_interrupted:
+            self._answered_before = self.answered - self._first
         yield self
         with suppress(ReservationClosed):  # it may have expired since the last query was answered
             self.close_reservation()
@@ -255,6 +300,8 @@ class ResumableCurator(AnyCurator):
 
 _KIND, _VERSION = "unfinished fit", 1
 _ENTRIES = {"privet", "version", "key", "work", "drawn"}
+#: The rules of work whose file does not name them: 0.1 began it.
+_FIRST_RULES = 1
 
 
 @dataclass
@@ -265,6 +312,8 @@ class Unfinished:
     key: str
     work: str
     drawn: bytes = b""
+    #: Which public rules the work began with; it ends with the same.
+    rules: int = RULES
     #: How much of it is in the file.
     saved: int = field(default=-1, compare=False)
 
@@ -296,17 +345,22 @@ class Unfinished:
     @classmethod
     def _parse(cls, path: Path, data: bytes) -> Unfinished:
         document = unseal(data, _KIND, _VERSION)
+        rules = document.pop("rules", _FIRST_RULES)
         require(
             set(document) == _ENTRIES
             and all(isinstance(document[name], str) for name in ("key", "work", "drawn")),
             "it is incomplete",
+        )
+        require(
+            type(rules) is int and _FIRST_RULES <= rules <= RULES,
+            "a newer version of Privet began it; go on with that one",
         )
         try:
             drawn = bytes.fromhex(document["drawn"])
         except ValueError:
             drawn = b"?"
         require(len(drawn) % 8 == 0, "its random words are damaged")
-        return cls(path, document["key"], document["work"], drawn, len(drawn))
+        return cls(path, document["key"], document["work"], drawn, rules, len(drawn))
 
     def _same(self, work: str) -> bool:
         return self.work == work
@@ -325,6 +379,7 @@ class Unfinished:
                 "key": self.key,
                 "work": self.work,
                 "drawn": self.drawn.hex(),
+                **({} if self.rules == _FIRST_RULES else {"rules": self.rules}),
             }
             write_sealed(seal(document), self.path, _KIND, private=True)
             self.saved = len(self.drawn)

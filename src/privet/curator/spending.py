@@ -12,10 +12,13 @@ as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
+
+import numpy.typing as npt
 
 from privet.accounting.conversion import rho_for
 from privet.accounting.cost import (
@@ -49,6 +52,26 @@ def cost_of(epsilon: Number, delta: Number = 0) -> Cost | None:
     return Cost.pure(amount) if small == 0 else Cost.concentrated(rho_for(amount, small))
 
 
+@dataclass(frozen=True)
+class RowsSeen:
+    """About how many rows were counted, by released numbers, and the deviation of their noise.
+
+    ``at_least``: there may be many more, as where rows add less than 1 each.
+    """
+
+    rows: float
+    deviation: float
+    at_least: bool = False
+
+
+#: Who is told about noisy counts that have every row in one entry.
+Notice = Callable[[Iterable[npt.NDArray[Any]], float], None]
+
+
+def ignore_counts(tables: Iterable[npt.NDArray[Any]], deviation: float) -> None:
+    """Tell nobody."""
+
+
 @dataclass
 class Spending:
     """The epsilon or rho of some work.
@@ -63,6 +86,7 @@ class Spending:
     delta: Fraction | None = None
     left: Fraction | None = None
     charges: list[Charge] = field(default_factory=list)
+    _seen: list[RowsSeen] = field(default_factory=list)
 
     @classmethod
     def reserve(
@@ -140,6 +164,27 @@ class Spending:
         """Note a charge for the privacy statement."""
         self.charges.append(Charge(what, cost))
 
+    def notice_rows(self, rows: float, deviation: float, *, at_least: bool = False) -> None:
+        """Note what released numbers say about how many rows there are: nothing is asked for it."""
+        self._seen.append(RowsSeen(rows, deviation, at_least))
+
+    def notice_counts(self, tables: Iterable[npt.NDArray[Any]], deviation: float) -> None:
+        """Note the number of rows by tables of noisy counts, each of which has every row in one
+        entry.
+        """
+        for table in tables:
+            self.notice_rows(float(table.sum()), deviation * math.sqrt(table.size))
+
+    @property
+    def rows_seen(self) -> RowsSeen | None:
+        """The mean of what was noted, the less noisy the more it weighs; None where nothing was."""
+        counted = [seen for seen in self._seen if not seen.at_least] or self._seen
+        if not counted:
+            return None
+        weights = [1 / max(seen.deviation, 1e-9) ** 2 for seen in counted]
+        mean = sum(w * seen.rows for w, seen in zip(weights, counted, strict=True)) / sum(weights)
+        return RowsSeen(mean, 1 / math.sqrt(sum(weights)), counted[0].at_least)
+
     def give_back(self) -> None:
         """Promise only what was charged.
 
@@ -169,7 +214,7 @@ class Spending:
             private=not reasons,
             reason="; ".join(reasons),
             delta=self.delta,
-            notes=notes,
+            notes=[*notes, *curator.notes],
             id=release,
             name=name,
             account=curator.account,

@@ -11,15 +11,23 @@ import ipaddress
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from privet.errors import AccessError
-from privet.service.accounts import Accounts
-from privet.service.limits import HttpLimits, Rates
+from privet.service.audit_log.events import Person
+from privet.service.limits import Buckets, HttpLimits, Rates
 from privet.service.problems import Unauthorised
 
 Name = TypeVar("Name")
 _FAMILIAR = 10_000  # addresses that are remembered, those used last
+
+
+class Tokens(Protocol):
+    """Says whose token it is, or raises :class:`~privet.errors.AccessError`."""
+
+    def analyst_of(self, token: str) -> str: ...
+
+    def person_of(self, token: str) -> Person: ...
 
 
 class Admission:
@@ -28,34 +36,45 @@ class Admission:
     Strangers, and people who ask too often, have to wait.
     """
 
-    def __init__(self, accounts: Accounts, limits: HttpLimits) -> None:
-        self._accounts = accounts
-        self._rates = Rates(limits.rate, limits.burst)
+    def __init__(
+        self, directory: Tokens, limits: HttpLimits, buckets: Buckets | None = None
+    ) -> None:
+        self._directory = directory
+        self._rates = Rates(limits.rate, limits.burst, "person", buckets)
         # an address may send at least what one person may
         self._addresses = Rates(
-            max(limits.addresses, limits.rate), max(4 * limits.addresses, limits.burst)
+            max(limits.addresses, limits.rate),
+            max(4 * limits.addresses, limits.burst),
+            "address",
+            buckets,
         )
-        self._strangers = Rates(limits.strangers, max(20, 4 * limits.strangers))
-        self._all_strangers = Rates(limits.strangers_in_all, max(20, 4 * limits.strangers_in_all))
+        self._strangers = Rates(
+            limits.strangers, max(20, 4 * limits.strangers), "stranger", buckets
+        )
+        self._all_strangers = Rates(
+            limits.strangers_in_all, max(20, 4 * limits.strangers_in_all), "strangers", buckets
+        )
         self._familiar: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def admit(self, token: str | None, address: str) -> str:
         """Return whose token it is."""
-        name = self._identify(token, address, self._accounts.analyst_of)
+        name = self._identify(token, address, self._directory.analyst_of)
         self._rates.take(name)
         return name
 
-    def admit_visitor(self, token: str | None, address: str) -> str | None:
-        """Return whose token it is, or None for the owner's, for the page."""
+    def admit_passed_on(self, token: str | None) -> str:
+        """Return whose token it is, of a request that another process has counted."""
+        if not token:
+            raise Unauthorised("send your token: Authorization: Bearer <token>")
+        return self._directory.analyst_of(token)
 
-        def look_up(token: str) -> str | None:
-            return None if self._accounts.is_owner(token) else self._accounts.analyst_of(token)
-
-        name = self._identify(token, address, look_up)
-        if name is not None:
-            self._rates.take(name)
-        return name
+    def admit_visitor(self, token: str | None, address: str) -> Person:
+        """Return whose token it is: an owner's, an auditor's or an analyst's."""
+        person = self._identify(token, address, self._directory.person_of)
+        # an analyst's rate is one for programs and page; nobody else is named so
+        self._rates.take(person.name if person.role == "analyst" else f"\x00{person}")
+        return person
 
     def _identify(self, token: str | None, address: str, look_up: Callable[[str], Name]) -> Name:
         source = _source_of(address)

@@ -7,11 +7,11 @@ Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for peo
 # annotations as they are.
 
 import asyncio
-import json
 import re
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from itertools import count
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Security
@@ -21,15 +21,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 import privet
-from privet.accounting.ledger import verify
-from privet.errors import LedgerError, ParameterError
-from privet.queries.shapes import Shape, ShapeError
+from privet.errors import LedgerError, MissingDependency, ParameterError, PrivetError
+from privet.queries.shapes import Shape
 from privet.service import page, problems, requests
 from privet.service.accounts import RegisteredDataset
 from privet.service.departure import Departure
+from privet.service.forward import ProcessGone, pass_on
 from privet.service.handlers import RequestHandlers
-from privet.service.http import AuthenticationMiddleware, JsonRoute
+from privet.service.http import AuthenticationMiddleware, JsonRoute, read_json_body
 from privet.service.limits import Limits
+from privet.service.metrics import Metrics
+from privet.service.oidc.settings import OidcSettings
+from privet.service.operations import ObservationMiddleware, Operations
+from privet.service.operations import routes as operator_routes
+from privet.service.owner import api as owner_api
+from privet.service.shared import SnapshotElsewhere
+from privet.service.snapshots import SnapshotGone
 from privet.service.state import ServiceState
 
 _PROBLEM = {
@@ -81,24 +88,33 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(state: ServiceState, limits: Limits | None = None) -> FastAPI:
+def create_app(
+    state: ServiceState,
+    limits: Limits | None = None,
+    operations: Operations | None = None,
+    oidc: OidcSettings | None = None,
+) -> FastAPI:
     """Make the service of a curator's folder.
 
     A ledger that does not verify is not served.
     """
-    damage = verify(state.ledger, state.witness)
+    damage = state.verify()
     if damage:
         raise LedgerError(
             "the ledger is not what it was, so nothing is served:\n"
             + "\n".join(f"  - {line}" for line in damage)
         )
-    handlers = RequestHandlers(state, limits)
+    handlers = RequestHandlers(state, limits, None if oidc is None else _make_provider(oidc))
+    run_as = operations or Operations()
+    metrics = Metrics(state, handlers.health)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         tidy = asyncio.create_task(_tidy(handlers))
+        verifying = asyncio.create_task(handlers.health.verify_every(run_as.verify_every))
         yield
         tidy.cancel()
+        verifying.cancel()
         await run_in_threadpool(handlers.close)
 
     app = FastAPI(
@@ -118,10 +134,38 @@ def create_app(state: ServiceState, limits: Limits | None = None) -> FastAPI:
     )
     app.state.handlers = handlers
     problems.install(app)
+    _pass_on_to_others(app, handlers)
     app.include_router(_routes(handlers))
+    app.include_router(owner_api.routes(handlers))
     app.include_router(page.routes(handlers))
+    app.include_router(operator_routes(handlers.health, metrics, run_as, handlers.limits))
     app.add_middleware(AuthenticationMiddleware, handlers=handlers)
+    app.add_middleware(ObservationMiddleware, metrics=metrics, operations=run_as)  # outermost
     return app
+
+
+def _pass_on_to_others(app: FastAPI, handlers: RequestHandlers) -> None:
+    """Let requests about a snapshot in another process be answered there."""
+
+    @app.exception_handler(SnapshotElsewhere)
+    async def elsewhere(request: Request, error: SnapshotElsewhere) -> Response:
+        gone = SnapshotGone("this snapshot has ended with its process; begin a new one")
+        if "passed_on" in request.scope["state"]:
+            return problems.problem_of(gone)
+        try:
+            return await pass_on(request.scope, request.state.body, error.process)
+        except ProcessGone:
+            await run_in_threadpool(handlers.shared.forget_dead)
+            return problems.problem_of(gone)
+
+
+def _make_provider(settings: OidcSettings) -> Any:
+    try:
+        from privet.service.oidc.provider import Provider
+    except ModuleNotFoundError as error:
+        what = "signing in with OpenID Connect"
+        raise MissingDependency(error.name or "joserfc", "oidc", what) from None
+    return Provider(settings)
 
 
 class _Page(BaseModel):
@@ -134,9 +178,15 @@ class _Page(BaseModel):
 
 
 async def _tidy(handlers: RequestHandlers) -> None:
-    while True:
-        await asyncio.sleep(10)
-        handlers.snapshots.tidy()
+    for second in count(1):
+        await asyncio.sleep(1)
+        with suppress(PrivetError):  # what is shared cannot be used now
+            await run_in_threadpool(handlers.snapshots.tidy)
+        if second % 10 == 0:
+            await run_in_threadpool(handlers.refusals.flush)
+        if second % 600 == 0:
+            with suppress(PrivetError):
+                await run_in_threadpool(handlers.shared.tidy)
 
 
 def _routes(handlers: RequestHandlers) -> APIRouter:
@@ -153,6 +203,11 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
         return await run_in_threadpool(handlers.granted, analyst, name)
 
     Granted = Annotated[RegisteredDataset, Depends(granted)]  # noqa: N806 - a type
+
+    async def served(analyst: Analyst, dataset: Granted) -> RegisteredDataset:
+        return await run_in_threadpool(handlers.served, analyst, dataset)
+
+    Served = Annotated[RegisteredDataset, Depends(served)]  # noqa: N806 - a type
 
     @router.get("/datasets", summary="Your data sets, and what is left")
     async def list_datasets(analyst: Analyst) -> JSONResponse:
@@ -193,11 +248,17 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
         summary=requests.RESERVE.description,
         openapi_extra=_describe_body(requests.RESERVE),
     )
-    async def reserve(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
+    async def reserve(request: Request, analyst: Analyst, dataset: Served) -> JSONResponse:
         body = await _read_json(request, handlers)
         requests.RESERVE.check(body, "body")
         await handlers.reach(analyst, dataset).wait(handlers.limits)
-        return JSONResponse(await run_in_threadpool(handlers.reserve, analyst, dataset, body), 201)
+
+        def reserve_or_note() -> Any:
+            asked = f"reservation for {body['what'][:500]!r}"
+            with handlers.noting_refusals(analyst, dataset.name, asked):
+                return handlers.reserve(analyst, dataset, body)
+
+        return JSONResponse(await run_in_threadpool(reserve_or_note), 201)
 
     @router.post(
         "/datasets/{name}/reservations/{key}/close",
@@ -216,10 +277,13 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
     @router.post(
         "/datasets/{name}/snapshots",
         status_code=201,
-        summary="Begin a snapshot: questions that see the same rows",
+        summary=requests.SNAPSHOT.description,
+        openapi_extra=_describe_body(requests.SNAPSHOT, required=False),
     )
-    async def begin_snapshot(analyst: Analyst, dataset: Granted) -> JSONResponse:
-        attempt = handlers.begin_snapshot(analyst, dataset)
+    async def begin_snapshot(request: Request, analyst: Analyst, dataset: Served) -> JSONResponse:
+        body = await _read_json(request, handlers) if await request.body() else {}
+        requests.SNAPSHOT.check(body, "body")
+        attempt = handlers.begin_snapshot(analyst, dataset, body.get("reservation", ""))
         return JSONResponse(await attempt.wait(handlers.limits), 201)
 
     @router.delete(
@@ -239,37 +303,31 @@ def _routes(handlers: RequestHandlers) -> APIRouter:
             name=operation,
             responses=_ANSWER,
             openapi_extra=_describe_body(shape),
-        )(_make_question_route(handlers, operation, Analyst, Granted))
+        )(_make_question_route(handlers, operation, Analyst, Served))
     return router
 
 
 async def _read_json(request: Request, handlers: RequestHandlers) -> Any:
     """The body of a request, if it is JSON and says so. Reading it is paid for, whatever it is."""
     handlers.pay_for_size(request.state.analyst, len(await request.body()))
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not re.fullmatch(r"application/(.+\+)?json", kind):
-        raise ShapeError("body", "must be JSON, with the content type application/json")
-    try:
-        return await request.json()
-    except json.JSONDecodeError as error:
-        raise ShapeError(f"body.{error.pos}", f"is no JSON: {error.msg}") from None
+    return await read_json_body(request)
 
 
-def _describe_body(shape: Shape) -> dict[str, Any]:
+def _describe_body(shape: Shape, *, required: bool = True) -> dict[str, Any]:
     """The description of a body that is checked by hand."""
     content = {"application/json": {"schema": shape.schema}}
-    return {"requestBody": {"required": True, "content": content}}
+    return {"requestBody": {"required": required, "content": content}}
 
 
 def _make_question_route(
-    handlers: RequestHandlers, operation: str, analyst_type: Any, granted_type: Any
+    handlers: RequestHandlers, operation: str, analyst_type: Any, served_type: Any
 ) -> Any:
     """The route of one query."""
 
     async def question(
         request: Request,
         analyst: analyst_type,
-        dataset: granted_type,
+        dataset: served_type,
         idempotency_key: Annotated[
             str | None,
             Header(
@@ -293,15 +351,20 @@ def _make_question_route(
             )
         written = await request.body()
         body = await _read_json(request, handlers)
-        await run_in_threadpool(requests.check_body, operation, body)
         try:
-            asked_for = handlers.request(
-                analyst, dataset, operation, body, written, key, privet_schema, departure
-            )
-            attempt = await run_in_threadpool(handlers.ask, asked_for)
-            reply = await handlers.answer(attempt, asked_for)
-        finally:
-            await asyncio.sleep(departure.wait())
+            await run_in_threadpool(requests.check_body, operation, body)
+            try:
+                asked_for = handlers.request(
+                    analyst, dataset, operation, body, written, key, privet_schema, departure
+                )
+                attempt = await run_in_threadpool(handlers.ask, asked_for)
+                reply = await handlers.answer(attempt, asked_for)
+            finally:
+                await asyncio.sleep(departure.wait())
+        except PrivetError as error:
+            noted = (analyst, dataset.name, operation, body, error)
+            await run_in_threadpool(handlers.note_refusal, *noted)
+            raise
         content = b'{"answer":%b,"receipt":"%b"}' % (reply.answer, str(reply.receipt).encode())
         headers = {"Privet-Replayed": "true"} if reply.replayed else {}
         return Response(content, 200, headers, media_type="application/json")

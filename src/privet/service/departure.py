@@ -6,6 +6,9 @@ work ends earlier waits; one whose work takes longer leaves at the next multiple
 So a clock tells of the rows only whether a multiple was passed: such answers are counted and
 logged, and an owner who sees many of them should give more time (``privet curator limits``:
 ``step_time``, ``rows``).
+
+Nor is an answer kept before it may leave. Else whoever sends the same request again, or looks at
+the history, the metrics or an export meanwhile, would see when its work ended.
 """
 
 from __future__ import annotations
@@ -54,14 +57,35 @@ class Departure:
     def __init__(self, first_step: float) -> None:
         self._begun = time.monotonic()
         self.due = self._first_step = first_step
+        self._over = False
 
     def wait(self) -> float:
         """Return the seconds that are left until the answer may leave."""
+        if self._over:
+            return 0.0
+        left, multiple = self._find_left()
+        self._count(multiple)
+        return left
+
+    def hold(self) -> None:
+        """Wait in this thread until the answer may leave; :meth:`wait` is over then."""
+        if self._over:
+            return
+        left, multiple = self._find_left()
+        if left > 0:
+            time.sleep(left)
+        self._over = True
+        self._count(multiple)  # not before: the log would tell when the work ended
+
+    def _find_left(self) -> tuple[float, int]:
+        """Return the seconds that are left, and which multiple of the deadline then ends."""
         taken = time.monotonic() - self._begun
         if self.due <= 0:
-            return 0.0
+            return 0.0, 1
         multiple = max(1, math.ceil(taken / self.due))
+        return multiple * self.due - taken, multiple
+
+    def _count(self, multiple: int) -> None:
         if multiple > 1 and self.due > self._first_step:
             Departure.late += 1
             _LOG.info("an answer is late: %d deadlines; %d are so far", multiple, Departure.late)
-        return multiple * self.due - taken

@@ -13,14 +13,17 @@ import hashlib
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import privet
 from privet._types import Json
 from privet.accounting.cost import Budget, Cost, parse_epsilon
 from privet.accounting.ledger import Entry, Ledger, Receipt, account_digest, left
+from privet.accounting.ledger.archive import make_receipt
 from privet.accounting.ledger.base import KeyedLedger
 from privet.accounting.ledger.journal import cost_to, entry_to
 from privet.accounting.ledger.reservations import Reservation
@@ -41,14 +44,33 @@ from privet.queries import Answer, check_query
 from privet.service import requests
 from privet.service.accounts import RegisteredDataset
 from privet.service.admission import Admission
+from privet.service.audit_log import Person, Refusals
+from privet.service.audit_log.words import describe_request
 from privet.service.departure import Departure, deadline
+from privet.service.forward import is_passed_on
+from privet.service.health import Health
 from privet.service.limits import Limits, MemoryGate, OutOfTime, TooMany
-from privet.service.problems import OtherSchema, Unanswered, Unfinished
+from privet.service.oidc.directory import Directory
+from privet.service.owner.desk import NotAllowed
+from privet.service.problems import (
+    DatasetPaused,
+    OtherSchema,
+    Unanswered,
+    Unauthorised,
+    Unfinished,
+    status_of,
+)
+from privet.service.shared import Shared
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
 from privet.service.state import ServiceState
 from privet.service.workers import Attempt, TimedLedger, Workers
 from privet.tables.base import CountSource, Table, TimeLimited
 from privet.tables.open import open_table
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+    from privet.service.oidc.provider import Provider
 
 _LOG = logging.getLogger(__name__)  # for the owner
 _MEMORY = MemoryGate(2 << 30)  # bytes that all large queries under way may need together
@@ -82,46 +104,120 @@ Work = Callable[[Attempt[Reply]], Reply]
 class RequestHandlers:
     """Handle every request of an analyst, without HTTP."""
 
-    def __init__(self, state: ServiceState, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        state: ServiceState,
+        limits: Limits | None = None,
+        provider: Provider | None = None,
+    ) -> None:
         self.state, self.limits = state, limits or Limits()
-        self.snapshots = Snapshots(self.limits)
+        self.directory = Directory(state.accounts, provider)
+        self.shared = Shared(state.path)
+        self.snapshots = Snapshots(self.limits, self.shared)
         self._workers = Workers(self.limits)
-        self._admission = Admission(state.accounts, self.limits)
-        self._tables: dict[int, tuple[Table, CountSource]] = {}
+        self._admission = Admission(self.directory, self.limits, self.shared)
+        self._tables: dict[int, tuple[str, Table, CountSource]] = {}
         self._opening: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
         self._under_way: set[tuple[str, str]] = set()
         self._recorded_bytes: dict[str, int] = {}
+        self.refusals = Refusals(state.audit_log)
+        self.health = Health(state, self._reached)
+        state.accounts.note_time(max((line.time for line in state.ledger.journal()), default=""))
 
     def close(self) -> None:
         """End all snapshots, after the requests that are under way."""
+        self.health.close()
         self.snapshots.end_all()
         self._workers.close()
+        self.shared.close()
+        self.refusals.flush(all_of_them=True)
 
     # -- who ---------------------------------------------------------------------------------------
 
-    def admit(self, token: str | None, address: str) -> str:
+    def admit(self, token: str | None, address: str, path: str = "") -> Hashable:
         """Return the analyst of a token.
 
         Strangers, and analysts who ask too often, have to wait.
         """
-        return self._admission.admit(token, address)
+        if path.startswith("/v1/owner/"):
+            person = self.admit_visitor(token, address)
+            if person.role == "analyst":
+                raise NotAllowed("this is for owners and auditors; an analyst asks at /v1/datasets")
+            return person
+        with self._noting_strangers(token, address):
+            return self._admission.admit(token, address)
 
-    def admit_visitor(self, token: str | None, address: str) -> str | None:
-        """Return the analyst of a token, or None for the owner's, for the page."""
-        return self._admission.admit_visitor(token, address)
+    def admit_passed_on(self, token: str | None, scope: Scope) -> str | None:
+        """Return the analyst of a request that another process passed on; None of all others."""
+        if not is_passed_on(scope, self.shared.secret):
+            return None
+        return self._admission.admit_passed_on(token)
+
+    def admit_visitor(self, token: str | None, address: str) -> Person:
+        """Return whose token it is: an owner's, an auditor's or an analyst's."""
+        with self._noting_strangers(token, address):
+            return self._admission.admit_visitor(token, address)
+
+    @contextmanager
+    def _noting_strangers(self, token: str | None, address: str) -> Iterator[None]:
+        """Record where a token came from that is not known."""
+        try:
+            yield
+        except Unauthorised:
+            if token:
+                self.refusals.refuse_sign_in(address)
+            raise
+
+    @contextmanager
+    def noting_refusals(
+        self, analyst: str, dataset: str, operation: str, body: Json | None = None
+    ) -> Iterator[None]:
+        """Record that a question of an analyst is refused in this block.
+
+        One that has to wait, or that could not be answered now, is not refused.
+        """
+        try:
+            yield
+        except PrivetError as error:
+            self.note_refusal(analyst, dataset, operation, body, error)
+            raise
+
+    def note_refusal(
+        self, analyst: str, dataset: str, operation: str, body: Json | None, error: PrivetError
+    ) -> None:
+        """Record a refused question, unless it may only have to wait."""
+        if status_of(error) >= 500 or isinstance(error, TooMany):
+            return
+        registered = {known.name: known for known in self.state.accounts.datasets()}
+        schema = registered[dataset].schema if dataset in registered else None
+        asked = describe_request(operation, body, schema)
+        if schema is None:  # a name that means nothing is no account of the log
+            asked, dataset = f"{asked} of data set {dataset[:200]!r}", ""
+        self.refusals.refuse_question(analyst, dataset, asked, str(error))
 
     def pay_for_size(self, analyst: str, size: int) -> None:
         """Count a request or an answer of so many bytes as several, if it is large."""
         self._admission.pay(analyst, size / self.limits.volume)
 
     def granted(self, analyst: str, name: str) -> RegisteredDataset:
-        """Return a data set that is granted to the analyst."""
-        self.state.accounts.granted(analyst, name)
-        try:
-            return self.state.accounts.dataset(name)
-        except ParameterError:
-            raise AccessError(f"no data set {name!r} is granted to you") from None
+        """Return a data set that is granted to the analyst, paused or not."""
+        with self.noting_refusals(analyst, name, ""):
+            self.state.accounts.granted(analyst, name)
+            try:
+                return self.state.accounts.dataset(name)
+            except ParameterError:
+                raise AccessError(f"no data set {name!r} is granted to you") from None
+
+    def served(self, analyst: str, dataset: RegisteredDataset) -> RegisteredDataset:
+        """Return a data set that is granted, unless its owner has paused it."""
+        if dataset.paused is not None:
+            with self.noting_refusals(analyst, dataset.name, ""):
+                raise DatasetPaused(
+                    f"the owner has paused data set {dataset.name!r}; nothing was charged, and "
+                    "what you asked before is in your history: ask again when it is resumed"
+                )
+        return dataset
 
     # -- what is free ------------------------------------------------------------------------------
 
@@ -178,16 +274,14 @@ class RequestHandlers:
         ledger = self.state.ledger
         entries = [entry for entry in ledger.entries(dataset.name, analyst) if entry.number > after]
         unanswered = ledger.unanswered()
-        charges = []
-        for entry in entries[:limit]:
-            answer = ledger.answer(entry.number)
-            charges.append(
-                {
-                    **entry_to(entry),
-                    "answered": entry.number not in unanswered,
-                    "receipt": str(Receipt.of(ledger.identity, entry, answer)),
-                }
-            )
+        charges = [
+            {
+                **entry_to(entry),
+                "answered": entry.number not in unanswered,
+                "receipt": str(make_receipt(ledger, entry)),
+            }
+            for entry in entries[:limit]
+        ]
         return {"entries": charges, "next": charges[-1]["number"] if len(entries) > limit else None}
 
     def preview(self, analyst: str, dataset: RegisteredDataset, plan: Json) -> Json:
@@ -242,16 +336,21 @@ class RequestHandlers:
             dataset.id, analyst, Attempt(lambda _: self._opened(dataset) and None)
         )
 
-    def begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Attempt[Json]:
+    def begin_snapshot(
+        self, analyst: str, dataset: RegisteredDataset, reservation: str = ""
+    ) -> Attempt[Json]:
         """Begin a snapshot for several queries, among the questions about its data set."""
         return self._workers.submit(
-            dataset.id, analyst, Attempt(lambda _: self._begin_snapshot(analyst, dataset))
+            dataset.id,
+            analyst,
+            Attempt(lambda _: self._begin_snapshot(analyst, dataset, reservation)),
         )
 
-    def _begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Json:
+    def _begin_snapshot(self, analyst: str, dataset: RegisteredDataset, reservation: str) -> Json:
         table, _ = self._reached(dataset)
+        source = table.source(dataset.schema)
         try:
-            snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
+            snapshot = self.snapshots.begin(analyst, dataset.id, source, reservation)
         except TableError as error:
             raise _unreachable_error(dataset, error) from None
         return {"snapshot": snapshot.name, "seconds": self.limits.snapshot_idle}
@@ -390,9 +489,15 @@ class RequestHandlers:
             entry = keyed.entry or keyed.before  # now, or when the request was sent before
             if entry is None:
                 raise
+            keyed.hold()
             _LOG.warning("line %d was charged and not answered: %s", entry.number, error)
             if snapshot is not None:
                 snapshot.failed = True
+            if isinstance(error, SnapshotGone):
+                raise SnapshotGone(
+                    f"{error}; line {entry.number} of the ledger has charged the question, and a "
+                    "fit gets its answer for that charge in another snapshot"
+                ) from None
             raise Unanswered(entry.number) from None
         self._recorded_bytes[request.analyst] += len(kept.answer)
         reply = self._reply(book, kept)
@@ -472,12 +577,13 @@ class RequestHandlers:
 
     def _keyed(
         self, book: Ledger, request: Request, attempt: Attempt[Reply] | None = None
-    ) -> KeyedLedger:
+    ) -> TimedLedger:
         """The ledger as this request sees it. That of a group of people lives in memory, and ends
         with its snapshot: no witness needs to know.
         """
         seen = self._seen if book is self.state.ledger else _ignore_entry
-        return TimedLedger(book, request.analyst, request.key, request.digest, seen, attempt)
+        names = request.analyst, request.key, request.digest
+        return TimedLedger(book, *names, seen, attempt, request.departure)
 
     @staticmethod
     def _reply(book: Ledger, kept: Recorded) -> Reply:
@@ -485,7 +591,8 @@ class RequestHandlers:
         return Reply(kept.answer, receipt, kept.replayed)
 
     def _seen(self, entry: Entry) -> None:
-        self.state.witness.note(self.state.ledger, entry)
+        self.state.accounts.note_time(entry.time)
+        self.state.note(entry)
 
     # -- tables ------------------------------------------------------------------------------------
 
@@ -493,7 +600,8 @@ class RequestHandlers:
         with self._lock:
             opening = self._opening.setdefault(dataset.id, threading.Lock())
         with opening:  # a database that does not respond holds up those who ask it, and nobody else
-            if dataset.id not in self._tables:
+            known = self._tables.get(dataset.id)
+            if known is None or known[0] != dataset.place:  # its owner may give it another place
                 try:
                     table = open_table(dataset.place)
                     if isinstance(table, TimeLimited):
@@ -501,15 +609,19 @@ class RequestHandlers:
                     table.check_structure(dataset.schema)
                 except (TableError, SchemaError) as error:
                     raise _unreachable_error(dataset, error) from None
-                self._tables[dataset.id] = (table, table.source(dataset.schema))
-            return self._tables[dataset.id]
+                known = (dataset.place, table, table.source(dataset.schema))
+                self._tables[dataset.id] = known
+            return known[1:]
 
     def _reached(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
-        """A table that can be read now: nothing is charged for one that cannot."""
+        """A table that can be read now, and has the columns of its schema: nothing is charged for
+        one that cannot, or has not.
+        """
         table, source = self._opened(dataset)
         try:
             table.check_reachable()
-        except TableError as error:
+            table.check_structure(dataset.schema)
+        except (TableError, SchemaError) as error:
             raise _unreachable_error(dataset, error) from None
         return table, source
 

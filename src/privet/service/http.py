@@ -11,17 +11,22 @@ what browsers are asked and told: where a form came from, the session's cookie, 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
+import logging
 import os
 import re
 import signal
+import socket
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 from urllib.parse import urlsplit
 
 import pydantic_core
@@ -32,8 +37,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privet.errors import ParameterError, PrivacyError, PrivetError
+from privet.queries.shapes import ShapeError
+from privet.service.certificates import Certificates
 from privet.service.connections import BACKLOG, Connections
 from privet.service.limits import HttpLimits, TooMany
+from privet.service.logs import log_in_json
 from privet.service.problems import make_problem, problem_of
 
 _HSTS = (b"strict-transport-security", b"max-age=31536000")  # a year
@@ -59,8 +67,17 @@ class Guarded(Protocol):
     @property
     def limits(self) -> HttpLimits: ...
 
-    def admit(self, token: str | None, address: str) -> str:
-        """Return whose token it is, or raise."""
+    def admit(self, token: str | None, address: str, path: str) -> Hashable:
+        """Return whose token it is, if this path is for them, or raise."""
+        ...
+
+
+@runtime_checkable
+class PassedOn(Protocol):
+    """Some requests come from another process of the same server, which has counted them."""
+
+    def admit_passed_on(self, token: str | None, scope: Scope) -> str | None:
+        """Return whose token it is; None where the request came in here."""
         ...
 
 
@@ -72,7 +89,7 @@ class AuthenticationMiddleware:
 
     def __init__(self, app: ASGIApp, handlers: Guarded) -> None:
         self._app, self._handlers = app, handlers
-        self._inside: Counter[str] = Counter()
+        self._inside: Counter[Hashable] = Counter()
         # Threads of its own: slow questions must not keep others from coming in.
         self._guards = ThreadPoolExecutor(4, thread_name_prefix="authentication")
 
@@ -101,7 +118,8 @@ class AuthenticationMiddleware:
         send = _forbid_caching(send)
         try:
             analyst = await asyncio.wrap_future(self._guards.submit(self._admit, scope))
-            if self._inside[analyst] >= self._handlers.limits.at_once_each:
+            passed_on = "passed_on" in scope.get("state", {})
+            if self._inside[analyst] >= self._handlers.limits.at_once_each and not passed_on:
                 raise TooMany(
                     f"you have {self._inside[analyst]} requests under way, which is all that is "
                     "allowed; wait for one"
@@ -109,7 +127,7 @@ class AuthenticationMiddleware:
         except PrivetError as error:
             await problem_of(error)(scope, receive, send)
             return
-        scope.setdefault("state", {})["analyst"] = analyst
+        scope.setdefault("state", {})["analyst"] = analyst  # or an owner or auditor
         self._inside[analyst] += 1
         try:
             await self._read_and_forward(scope, receive, send, self._handlers.limits.body)
@@ -118,11 +136,17 @@ class AuthenticationMiddleware:
             if not self._inside[analyst]:
                 del self._inside[analyst]
 
-    def _admit(self, scope: Scope) -> str:
+    def _admit(self, scope: Scope) -> Hashable:
         sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
-        match = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", sent, re.IGNORECASE)
+        match = re.fullmatch(r"Bearer ([\x21-\x7e]{1,8000})", sent, re.IGNORECASE)
         address = scope["client"][0] if scope.get("client") else ""
-        return self._handlers.admit(match[1] if match else None, address)
+        token = match[1] if match else None
+        if isinstance(self._handlers, PassedOn):
+            passed_on = self._handlers.admit_passed_on(token, scope)
+            if passed_on is not None:
+                scope.setdefault("state", {})["passed_on"] = True
+                return passed_on
+        return self._handlers.admit(token, address, scope["path"])
 
     async def _read_and_forward(
         self, scope: Scope, receive: Receive, send: Send, largest: int
@@ -151,6 +175,7 @@ class AuthenticationMiddleware:
             return
         if body is None:
             return
+        scope.setdefault("state", {})["body"] = body
         waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
@@ -217,18 +242,43 @@ class _JsonRequest(Request):
         return await run_in_threadpool(_read, await self.body())  # a large one takes a while
 
 
+async def read_json_body(request: Request) -> Any:
+    """Return the body of a request, if it is JSON and says so."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not re.fullmatch(r"application/(.+\+)?json", kind):
+        raise ShapeError("body", "must be JSON, with the content type application/json")
+    try:
+        return await request.json()
+    except json.JSONDecodeError as error:
+        raise ShapeError(f"body.{error.pos}", f"is no JSON: {error.msg}") from None
+
+
+class _RepeatedName(ValueError):
+    """One object of a body has a name twice."""
+
+
 def _read(body: bytes) -> Any:
     try:
         read = pydantic_core.from_json(body, allow_inf_nan=False)
         json.loads(body, object_pairs_hook=_refuse_repeated_names)
         return read
+    except _RepeatedName as error:
+        raise json.JSONDecodeError(str(error), "", 0) from None
     except ValueError as error:
-        raise json.JSONDecodeError(str(error)[:200], "", 0) from None
+        raise json.JSONDecodeError(_locate(str(error)), "", 0) from None
+
+
+def _locate(said: str) -> str:
+    """Say where a body stops being JSON; a parser's own words are not passed on."""
+    place = re.search(r"line (\d+),? column (\d+)", said)
+    if place is None:
+        return "it cannot be read; numbers must be finite, and text must be UTF-8"
+    return f"it goes wrong at line {place[1]}, column {place[2]}; numbers must be finite"
 
 
 def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> None:
     if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise _RepeatedName("a name stands twice in one object")
 
 
 # Listening with Uvicorn: on loopback, with TLS, or behind a proxy that does TLS.
@@ -244,16 +294,20 @@ def listen(
     key: Path | None = None,
     *,
     behind_tls: bool = False,
+    json_logs: bool = False,
+    inside: Callable[[], list[socket.socket]] = list,
 ) -> None:
-    """Serve until told to stop.
+    """Serve until told to stop. A certificate that is renewed is taken without a restart.
 
     Says what is served, and the address, on standard error once it listens.
 
     ``make_app`` opens what is served; it is called when all that can be wrong with the address has
-    been looked at.
+    been looked at. ``inside`` returns further sockets, for processes of the same server.
     """
     import uvicorn
     from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+    from privet.service.drain import Drain, DrainingServer
 
     if (cert is None) != (key is None):
         raise ParameterError("give both cert and key, or neither")
@@ -271,10 +325,11 @@ def listen(
     if behind_tls:  # whoever is in front says who asks; nobody else may
         trusted = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
         app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), trusted))
+    drain = Drain(app, limits.drain)
     connections = Connections(limits, by_address=not behind_tls)
     listener = connections.listen(host, port)
     config = uvicorn.Config(
-        connections.watch(app),
+        connections.watch(drain),
         http="h11",  # one parser and one loop, whatever else is installed
         ws="none",
         loop="asyncio",
@@ -288,18 +343,27 @@ def listen(
         timeout_graceful_shutdown=30,
         proxy_headers=False,  # the connection itself is watched first
     )
+    if json_logs:
+        log_in_json()
+    certificates = None
+    if cert is not None and key is not None:
+        config.load()
+        assert config.ssl is not None
+        certificates = Certificates(config.ssl, cert, key)
     at = f"[{host}]" if ":" in host else host
-    sys.stderr.write(
-        f"serving {what} at "
-        f"{'http' if cert is None else 'https'}://{at}:{listener.getsockname()[1]} (Ctrl-C "
-        "stops)\n"
-    )
-    sys.stderr.flush()
+    scheme = "http" if cert is None else "https"
+    told = f"serving {what} at {scheme}://{at}:{listener.getsockname()[1]} (Ctrl-C stops)"
+    if json_logs:
+        logging.getLogger(__name__).info("%s", told)
+    else:
+        sys.stderr.write(f"{told}\n")
+        sys.stderr.flush()
     # Uvicorn ends gracefully and then sends itself the signal again; to be told to stop is no
     # failure.
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        with nullcontext() if certificates is None else certificates.watching():
+            DrainingServer(config, drain).run(sockets=[listener, *inside()])
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -351,6 +415,11 @@ def make_headers(style_hash: str) -> dict[str, str]:
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
     }
+
+
+def hash_style(style: str) -> str:
+    """Return what the headers of a page say about its style, so that no other is applied."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}"
 
 
 def is_own_form(request: Request) -> bool:

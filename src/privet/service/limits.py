@@ -10,11 +10,11 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from privet._atomic import write_atomically
 from privet._validate import suggest
@@ -55,6 +55,12 @@ class HttpLimits:
     )
     slowest: int = limit(1000, "bytes a second at which bodies and answers may travel", "408, cut")
     body: int = limit(1 << 22, "bytes of the body of a request", "413")
+    drain: float = limit(
+        25.0,
+        "seconds that requests under way have to end after SIGTERM, while new ones get 503",
+        "the service ends; charges stand, and the same requests get their answers later",
+        least=0,
+    )
     addresses: float = limit(
         200.0,
         "requests a second of one address that a known token came from, in bursts of four times "
@@ -114,6 +120,12 @@ class Limits(HttpLimits):
     recorded: int = limit(1 << 32, "bytes of all recorded answers of one analyst", "429")
     snapshots: int = limit(64, "snapshots that are open at once", "429")
     snapshots_each: int = limit(4, "snapshots of one analyst that are open at once", "429")
+    snapshot_lease: float = limit(
+        30.0,
+        "seconds after which an unused snapshot makes room for another one of the same analyst",
+        "it ends (410), if the analyst has as many as are allowed; a fit begins another one",
+        least=0,
+    )
     snapshot_idle: float = limit(
         300.0, "seconds that an unused snapshot is kept open", "it ends (410)", least=0
     )
@@ -204,6 +216,12 @@ def write_limits(kind: type[L], home: Path, changes: Sequence[str]) -> L:
     return limits
 
 
+def change_limits(limits: L, changes: Mapping[str, Any], where: str) -> L:
+    """Return limits with these changes; ``where`` says in messages where they were made."""
+    _check_limits(type(limits), dict(changes), where)
+    return replace(limits, **changes)
+
+
 def _check_limits(kind: type[L], given: dict[str, Any], where: str) -> L:
     known = _declared(kind)
     for name, value in given.items():
@@ -224,6 +242,7 @@ def _check_limits(kind: type[L], given: dict[str, Any], where: str) -> L:
     return kind(**given)
 
 
+_KEPT = 1.0  # seconds, for tokens that were taken from a bucket of all processes
 _BUCKETS = 10_000  # that are kept before the full ones are forgotten
 
 
@@ -254,11 +273,26 @@ class OutOfTime(Busy):
         )
 
 
-class Rates:
-    """A bucket of tokens for each name: ``rate`` a second flow in, at most ``burst``."""
+class Buckets(Protocol):
+    """Where the tokens of several processes are."""
 
-    def __init__(self, rate: float, burst: float) -> None:
+    def take_tokens(
+        self, kind: str, name: str, rate: float, burst: float, wanted: float, owed: float
+    ) -> tuple[float, float]: ...
+
+
+class Rates:
+    """A bucket of tokens for each name: ``rate`` a second flow in, at most ``burst``.
+
+    With ``buckets``, it is one bucket for all processes: each takes a few tokens at once.
+    """
+
+    def __init__(
+        self, rate: float, burst: float, kind: str = "", buckets: Buckets | None = None
+    ) -> None:
         self._rate, self._burst = rate, burst
+        self._kind, self._shared = kind, buckets
+        self._at_once = max(1.0, min(rate / 10, burst / 40))
         self._buckets: dict[str, tuple[float, float]] = {}
         self._most = _BUCKETS
         self._lock = threading.Lock()
@@ -274,15 +308,31 @@ class Rates:
                     if t + (now - at) * self._rate < self._burst
                 }
                 self._most = max(_BUCKETS, 2 * len(self._buckets))
-            tokens, at = self._buckets.get(name, (self._burst, now))
-            tokens = min(self._burst, tokens + (now - at) * self._rate)
+            tokens = self._fill(name, now)
             if tokens < 1:
-                self._buckets[name] = (tokens, now)
+                # what is owed in a shared bucket is known there
+                self._buckets[name] = (tokens if self._shared is None else 0.0, now)
                 raise TooMany(
                     f"more than {self._rate:g} requests a second; wait a moment",
                     (1 - tokens) / self._rate,
                 )
             self._buckets[name] = (tokens - 1, now)
+
+    def _fill(self, name: str, now: float) -> float:
+        """Return the tokens that are there now for a name."""
+        if self._shared is None:
+            tokens, at = self._buckets.get(name, (self._burst, now))
+            return min(self._burst, tokens + (now - at) * self._rate)
+        tokens, at = self._buckets.get(name, (0.0, now))
+        if tokens > 0 and now - at > _KEPT:  # those that were taken and not used are lost
+            tokens = 0.0
+        if tokens >= 1:
+            return tokens
+        # what is left of a token is lost; what is owed is paid
+        taken, there = self._shared.take_tokens(
+            self._kind, name, self._rate, self._burst, self._at_once, max(0.0, -tokens)
+        )
+        return taken if taken else min(there, 0.999)
 
     def pay(self, name: str, tokens: float) -> None:
         """Take more tokens for a request that turned out to be large.
@@ -290,7 +340,8 @@ class Rates:
         They are taken whether they are there or not: they must flow in before the next request.
         """
         with self._lock:
-            there, at = self._buckets.get(name, (self._burst, time.monotonic()))
+            now = time.monotonic()
+            there, at = self._buckets.get(name, (0.0 if self._shared else self._burst, now))
             self._buckets[name] = (there - tokens, at)
 
 

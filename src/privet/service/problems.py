@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 from privet.errors import (
     AccessError,
+    AnswerArchived,
     BudgetExceeded,
     KeyReused,
     LedgerError,
@@ -30,13 +31,20 @@ from privet.errors import (
 )
 from privet.queries.shapes import ShapeError
 from privet.service.limits import Busy, TooMany
+from privet.service.oidc.settings import ProviderUnavailable
+from privet.service.owner.desk import NotAllowed
 from privet.service.snapshots import SnapshotGone
+from privet.service.validation import describe_errors
 
 _LOG = logging.getLogger(__name__)  # for the owner
 
 
 class Unauthorised(AccessError):
     """There is no token, or one that is not known."""
+
+
+class DatasetPaused(AccessError):
+    """The owner has paused a data set: nothing about it is answered for a while."""
 
 
 class OtherSchema(PrivetError):
@@ -70,9 +78,12 @@ class Unfinished(Unanswered):
 #: The first that fits: a class of errors, the end of the problem's type, its title, the status.
 _KINDS: list[tuple[type[Exception], str, str, int]] = [
     (Unauthorised, "access", "The token is not known", 401),
+    (NotAllowed, "role", "Your role does not allow this", 403),
+    (DatasetPaused, "paused", "The data set is paused; nothing was charged", 409),
     (AccessError, "not-granted", "Not granted", 404),
     (ReservationClosed, "reservation-closed", "There is no such open reservation", 409),
     (TooManyReservations, "too-many-reservations", "Too many open reservations", 409),
+    (AnswerArchived, "answer-archived", "The answer is in an archive; nothing was charged", 410),
     (KeyReused, "key-reused", "The key belongs to another request", 409),
     (OtherSchema, "schema", "Another schema", 409),
     (BudgetExceeded, "budget-exceeded", "The budget does not allow this", 403),
@@ -83,6 +94,7 @@ _KINDS: list[tuple[type[Exception], str, str, int]] = [
     (QuestionError, "question", "This cannot be asked", 422),
     (ParameterError, "parameter", "A parameter is not what it may be", 422),
     (SchemaError, "question", "This cannot be asked", 422),
+    (ProviderUnavailable, "busy", "The provider of sign-ins cannot be asked", 503),
     (Unfinished, "busy", "Charged, and not answered in time", 503),
     (Busy, "busy", "Too busy; nothing was charged", 503),
     (Unanswered, "table", "Charged, but not answered", 503),
@@ -90,6 +102,18 @@ _KINDS: list[tuple[type[Exception], str, str, int]] = [
     (LedgerError, "ledger", "The ledger cannot be used; nothing was charged", 503),
     (PrivetError, "question", "This cannot be asked", 422),
 ]
+
+
+#: What to do where no route fits a request.
+_NO_ROUTE = {
+    404: "there is nothing at this address; /v1/openapi.json lists what there is",
+    405: "this address takes other methods; /v1/openapi.json lists them",
+}
+
+
+def status_of(error: PrivetError) -> int:
+    """Return the status that says what kind of error it is."""
+    return next(status for cls, _, _, status in _KINDS if isinstance(error, cls))
 
 
 def make_problem(
@@ -127,6 +151,10 @@ def problem_of(error: PrivetError) -> JSONResponse:
             "unit": error.unit,
             "account": error.account,
         }
+        if error.own is not None:
+            more["own"] = {"account": error.own[0], "left": str(error.own[1])}
+        if error.note:
+            more["note"] = error.note
     elif isinstance(error, TooMany):
         headers["Retry-After"] = str(max(1, math.ceil(error.wait)))
     elif isinstance(error, Unauthorised):
@@ -157,11 +185,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        # What came is not repeated: a client may have sent what it should not.
-        listed = [
-            {"where": ".".join(map(str, one["loc"]))[:200], "what": one["msg"]}
-            for one in error.errors()[:20]
-        ]
+        listed = describe_errors(error.errors())
         detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
         return make_problem(
             "parameter", "The request is not what it may be", 422, detail, errors=listed
@@ -170,9 +194,8 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
         headers = None if error.headers is None else dict(error.headers)
-        return make_problem(
-            "http", str(error.detail), error.status_code, str(error.detail), headers
-        )
+        detail = _NO_ROUTE.get(error.status_code, str(error.detail))
+        return make_problem("http", str(error.detail), error.status_code, detail, headers)
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:

@@ -110,6 +110,16 @@ RESERVE = Fields(
     "Set an amount aside, for one row added or removed, to be spent query by query.",
     ({"key": "fit-1", "what": "fit of privet", "epsilon": "1"},),
 )
+SNAPSHOT = Fields(
+    {
+        "reservation": Field(
+            _KEY_TEXT,
+            description="The fit that it is for. It takes the place of the one that the fit had.",
+        )
+    },
+    "Begin a snapshot: questions that see the same rows.",
+    ({"reservation": "fit-1"},),
+)
 CLOSE = Fields(
     {
         "why": Field(OneOf(("done", "cancelled")), True),

@@ -22,9 +22,11 @@ from privet.accounting.ledger import Receipt
 from privet.curator import Curator
 from privet.errors import KeyReused, PrivetError
 from privet.service.limits import Limits, TooMany
+from privet.service.shared import Shared, SnapshotElsewhere
 from privet.tables.base import CountSource
 
 Result = TypeVar("Result")
+_PATIENCE = 5.0  # seconds, for a snapshot that makes room to be left
 
 
 class SnapshotGone(PrivetError):
@@ -41,6 +43,7 @@ class Snapshot:
     source: CountSource
     begun: float
     used: float
+    shared: Shared
     busy: int = 0
     failed: bool = False  # the last question was charged and not answered
     divisions: dict[int, list[Curator]] = field(default_factory=dict)
@@ -71,6 +74,7 @@ class Snapshot:
         with self._lock:
             self.busy += more
             self.used = time.monotonic()
+            self.shared.use_snapshot(self.name, self.busy)
 
     def begin(self) -> None:
         """Enter the source's snapshot, without reading a row."""
@@ -88,45 +92,65 @@ class Snapshot:
         if self._keys.setdefault(key, request) != request:
             raise KeyReused(f"the key {key!r} belongs to another request; use a new key")
 
-    def end(self, left: Callable[[], None]) -> None:
-        """Leave the snapshot, in its thread, after what is under way; then report it."""
-        self._thread.submit(self._open.close).add_done_callback(lambda _: left())
+    def end(self) -> None:
+        """Leave the snapshot, in its thread, after what is under way; then count it no longer."""
+
+        def leave() -> None:
+            try:
+                self._open.close()
+            finally:
+                self.shared.drop_snapshot(self.name)
+
+        self._thread.submit(leave)
         self._thread.shutdown(wait=False)
 
 
 class Snapshots:
     """All open snapshots."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, shared: Shared) -> None:
+        self._limits, self._shared = limits, shared
         self._open: dict[str, Snapshot] = {}
-        self._ending: list[Snapshot] = []
         self._lock = threading.Lock()
 
-    def begin(self, analyst: str, dataset: int, source: CountSource) -> Snapshot:
-        """Begin a new snapshot, unless there are too many."""
-        self.tidy()
-        now = time.monotonic()
+    def begin(
+        self, analyst: str, dataset: int, source: CountSource, reservation: str = ""
+    ) -> Snapshot:
+        """Begin a new snapshot, unless there are too many, in all processes together.
+
+        A fit that goes on takes the place of the snapshot that it had. An analyst who has as many
+        as are allowed loses the one that was not used for longest, if it was not used for a while:
+        whoever held it may have been killed.
+        """
+        name, now = secrets.token_urlsafe(18), time.monotonic()
+        self._claim(name, analyst, dataset, reservation)
+        snapshot = Snapshot(name, analyst, dataset, source, now, now, self._shared)
         with self._lock:
-            held = [*self._open.values(), *self._ending]
-            if sum(snapshot.analyst == analyst for snapshot in held) >= self._limits.snapshots_each:
-                raise TooMany(
-                    (
-                        f"you have {self._limits.snapshots_each} snapshots open, which is all that "
-                        "is allowed; end one"
-                    ),
-                    5,
-                )
-            if len(held) >= self._limits.snapshots:
-                raise TooMany("too many snapshots are open; wait until one ends", 5)
-            snapshot = Snapshot(secrets.token_urlsafe(18), analyst, dataset, source, now, now)
-            self._open[snapshot.name] = snapshot
+            self._open[name] = snapshot
         try:
             snapshot.run(snapshot.begin).result()
         except BaseException:
             self.end(snapshot)
             raise
         return snapshot
+
+    def _claim(self, name: str, analyst: str, dataset: int, reservation: str) -> None:
+        """Count a snapshot that is about to begin. Waits a while for those that make room."""
+        until, again = time.monotonic() + _PATIENCE, False
+        while True:
+            self.tidy()
+            try:
+                if self._shared.claim_snapshot(name, analyst, dataset, reservation, self._limits):
+                    return
+            except TooMany:
+                if again:
+                    raise
+                again = True
+                self._shared.forget_dead()
+                continue
+            if time.monotonic() > until:
+                raise TooMany("one of your snapshots is about to end; send it again", 5)
+            time.sleep(0.02)
 
     def get(self, name: str, analyst: str, dataset: int) -> Snapshot:
         """Return the snapshot of this name, if it is this analyst's and of this data set.
@@ -135,25 +159,28 @@ class Snapshots:
         """
         self.tidy()
         snapshot = self._open.get(name)
+        if snapshot is None:
+            process = self._shared.owner_of_snapshot(name, analyst, dataset)
+            if process is not None:
+                raise SnapshotElsewhere(process)
         if snapshot is None or (snapshot.analyst, snapshot.dataset) != (analyst, dataset):
             raise SnapshotGone("this snapshot has ended, or never was; begin a new one")
         return snapshot
 
     def end(self, snapshot: Snapshot) -> None:
-        """End a snapshot."""
+        """End a snapshot. It is counted until its thread has left it."""
         with self._lock:
             there = self._open.pop(snapshot.name, None)
-            if there is None:
-                return
-            self._ending.append(there)  # counted until its thread has left it
-        there.end(lambda: self._ending.remove(there))
+        if there is not None:
+            there.end()
 
     def tidy(self) -> None:
-        """End the snapshots whose time is over."""
+        """End the snapshots whose time is over, or which others of the analyst replace."""
         now, limits = time.monotonic(), self._limits
+        ended = self._shared.ended_snapshots() if self._open else set()
         for snapshot in list(self._open.values()):
             idle = not snapshot.busy and now - snapshot.used > limits.snapshot_idle
-            if idle or now - snapshot.begun > limits.snapshot_life:
+            if snapshot.name in ended or idle or now - snapshot.begun > limits.snapshot_life:
                 self.end(snapshot)
 
     def end_all(self) -> None:

@@ -9,16 +9,18 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privet._atomic import make_private_folder, write_atomically
 from privet.accounting.cost import Number, parse_epsilon
-from privet.accounting.ledger import Ledger, SQLiteLedger, Witness
+from privet.accounting.ledger import Entry, Ledger, SQLiteLedger, Witness, verify
 from privet.errors import LedgerError, ParameterError
 from privet.queries.release_kinds import LEAST_EPSILON
 from privet.service.accounts import Accounts
+from privet.service.audit_log.store import AuditLog, PostgresAuditLog, SQLiteAuditLog
 
 if TYPE_CHECKING:
     from privet.service.sql import SQLFunctions
@@ -29,6 +31,7 @@ _CONFIG, _ACCOUNTS, _LEDGER, _WITNESS = (
     "ledger.sqlite",
     "witness",
 )
+_AUDIT_LOG, _AUDIT_WITNESS = "audit-log.sqlite", "audit-log-witness"
 _VERSION = 1
 
 
@@ -42,6 +45,22 @@ class ServiceState:
     witness: Witness
     #: What every query must ask for at least.
     least_epsilon: Fraction = LEAST_EPSILON
+    #: Another witness, which should be on another disk than home and ledger.
+    elsewhere: Witness | None = None
+
+    def note(self, entry: Entry) -> None:
+        """Remember a line in every witness; raise where the ledger is not what one has seen."""
+        for witness in (self.witness, self.elsewhere):
+            if witness is not None:
+                witness.note(self.ledger, entry)
+
+    def verify(self) -> list[str]:
+        """Return what is wrong with the ledger, by itself and by what the witnesses have seen."""
+        problems = verify(self.ledger, self.witness)
+        if self.elsewhere is not None:
+            beside = verify(self.ledger, self.elsewhere)
+            problems += [f"{self.elsewhere.path}: {one}" for one in beside if one not in problems]
+        return problems
 
     @property
     def functions(self) -> SQLFunctions | None:
@@ -55,6 +74,34 @@ class ServiceState:
         from privet.service.sql import SQLFunctions
 
         return SQLFunctions(self.ledger) if isinstance(self.ledger, PostgresLedger) else None
+
+    def require_functions(self) -> SQLFunctions:
+        """Return the functions for SQL clients, or raise where there are none."""
+        functions = self.functions
+        if functions is None:
+            raise ParameterError(
+                "SQL clients can ask where the ledger is in PostgreSQL: init the curator with "
+                "--ledger postgresql://..."
+            )
+        return functions
+
+    @cached_property
+    def audit_log(self) -> AuditLog:
+        """The audit log: where the ledger is in PostgreSQL beside it, else a file in the home.
+
+        It is made when it is first needed.
+        """
+        if not isinstance(self.ledger, SQLiteLedger):
+            from privet.accounting.ledger.postgres import PostgresLedger
+
+            if isinstance(self.ledger, PostgresLedger):
+                return PostgresAuditLog(self.ledger)
+        return SQLiteAuditLog(self.path / _AUDIT_LOG)
+
+    @cached_property
+    def audit_witness(self) -> Witness:
+        """The witness of the audit log."""
+        return Witness(self.path / _AUDIT_WITNESS, "audit log")
 
     @classmethod
     def make(

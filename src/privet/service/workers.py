@@ -1,5 +1,8 @@
 """Work on questions in threads: a share for each data set and each analyst, and time limits.
 
+An answer whose work is done waits until it may leave, and is kept then. Meanwhile it takes no place
+from those that work.
+
 A table that is locked, or a server that does not respond, holds up the questions about it and no
 others. A question that was given up is not charged afterwards: the charge asks first.
 """
@@ -12,10 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
 from privet.accounting.ledger import Entry, Ledger
 from privet.accounting.ledger.base import KeyedLedger
+from privet.service.departure import Departure
 from privet.service.limits import Busy, Limits, OutOfTime
 
 Result = TypeVar("Result")
@@ -29,10 +34,12 @@ class Attempt(Generic[Result]):
     """
 
     def __init__(self, work: Callable[[Attempt[Result]], Result]) -> None:
-        self._work = work
+        self._work, self._context = work, copy_context()  # of the request, for logs
         self.begun: Future[None] = Future()
         self.outcome: Future[Result] = Future()
         self.entry: Entry | None = None
+        #: Gives up the place among those that work, when nothing is left to do but wait.
+        self.rest: Callable[[], None] = _take_no_place
         self._given_up = False
         self._lock = threading.Lock()
 
@@ -48,7 +55,7 @@ class Attempt(Generic[Result]):
                 return
             self.begun.set_result(None)
         try:
-            result = self._work(self)
+            result = self._context.run(self._work, self)
         except BaseException as error:  # noqa: BLE001 - raised where the outcome is awaited
             self.outcome.set_exception(error)
         else:
@@ -81,6 +88,10 @@ class Attempt(Generic[Result]):
             raise OutOfTime from None
 
 
+def _take_no_place() -> None:
+    """A question of a snapshot has a thread of its own, and a place there."""
+
+
 async def _reached(future: Future[Result]) -> Result:
     """Wait for what a thread does. Whoever stops waiting does not stop the thread."""
     wrapped = asyncio.wrap_future(future)
@@ -100,9 +111,10 @@ class TimedLedger(KeyedLedger):
         request: str,
         seen: Callable[[Entry], None],
         attempt: Attempt[Any] | None,
+        departure: Departure,
     ) -> None:
         super().__init__(ledger, analyst, key, request, seen)
-        self._attempt = attempt
+        self._attempt, self._departure = attempt, departure
 
     def charge(self, *args: Any, **more: Any) -> Entry:
         if self._attempt is None:
@@ -111,13 +123,26 @@ class TimedLedger(KeyedLedger):
             self._attempt.entry = super().charge(*args, **more)
         return self._attempt.entry
 
+    def record(self, number: int, answer: bytes) -> bytes:
+        """Keep an answer when it may leave, and not before."""
+        self.hold()
+        return self._ledger.record(number, answer)
+
+    def hold(self) -> None:
+        """Wait until what became of the question may be known."""
+        if self._attempt is not None:
+            self._attempt.rest()
+        self._departure.hold()
+
 
 class Workers:
     """Threads that work on questions, and the questions that wait for one."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._pool = ThreadPoolExecutor(limits.at_once, thread_name_prefix="handlers")
+        self._pool = ThreadPoolExecutor(  # those that work, and those whose answers wait to leave
+            limits.at_once + limits.waiting, thread_name_prefix="handlers"
+        )
         self._waiting: list[tuple[int, str, Attempt[Any]]] = []
         self._running = 0
         self._closed = False
@@ -163,12 +188,20 @@ class Workers:
         self._waiting = still_waiting
 
     def _run(self, dataset: int, analyst: str, attempt: Attempt[Any]) -> None:
+        places = [1]
+
+        def leave() -> None:
+            with self._lock:
+                if places:
+                    places.pop()
+                    self._count(dataset, analyst, -1)
+                    self._start()
+
+        attempt.rest = leave
         try:
             attempt.run()
         finally:
-            with self._lock:
-                self._count(dataset, analyst, -1)
-                self._start()
+            leave()
 
     def _count(self, dataset: int, analyst: str, more: int) -> None:
         self._running += more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from fractions import Fraction as F
 
 import pytest
@@ -236,6 +237,19 @@ def test_names_are_printable(ledger, name):
     with pytest.raises(ParameterError, match="analyst"):
         ledger.charge("people", name, Cost.pure(1), "x")
     assert ledger.entries() == []
+
+
+def test_a_name_that_no_ledger_can_hold_is_not_there_and_the_ledger_works(ledger):
+    """PostgreSQL holds no NUL: that is the fault of who asks, and no reason to ask again later."""
+    ledger.set_cap("people", Budget(1))
+    for look in (
+        lambda: ledger.charged("ada", "k\0"),
+        lambda: ledger.cap("people", "ada\0"),
+        lambda: ledger.entries("people\0", "ada"),
+    ):
+        with suppress(ParameterError):
+            assert not look()
+    ledger.charge("people", "ada", Cost.pure(1), "x")
 
 
 @pytest.mark.parametrize("cost", [Cost(F(-1, 10), F(0)), Cost(F(0), F(-1, 10)), Cost(None, F(-1))])

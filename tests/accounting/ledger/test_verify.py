@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, replace
 
 import pytest
@@ -298,3 +299,36 @@ def test_a_line_without_a_number_is_told(ledger, number):
     found = problems_of(ledger.identity, replace(books, lines=lines))
     assert f"line {number} stands where line 2 should: a line was removed or moved" in found
     assert not any(line.startswith("line 3 stands") for line in found)
+
+
+def test_a_ledger_that_went_back_is_noticed_at_the_next_charge(tmp_path):
+    """Also by the process that noted the lines which are gone."""
+    ledger, witness = SQLiteLedger(tmp_path / "ledger.sqlite"), Witness(tmp_path / "witness")
+    ledger.set_cap("people", Budget(10))
+    ledger.close()
+    backup = (tmp_path / "ledger.sqlite").read_bytes()
+    for _ in range(3):
+        witness.note(ledger, ledger.charge("people", "ada", Cost.pure(1), "w"))
+    ledger.close()
+    (tmp_path / "ledger.sqlite").write_bytes(backup)
+    with pytest.raises(LedgerError, match="gone or another"):
+        witness.note(ledger, ledger.charge("people", "ada", Cost.pure(1), "w"))
+
+
+def test_threads_share_notes_and_the_last_line_is_seen(tmp_path):
+    ledger, witness = SQLiteLedger(tmp_path / "ledger.sqlite"), Witness(tmp_path / "witness")
+    ledger.set_cap("people", Budget(1000))
+
+    def work(_: int) -> int:
+        line = ledger.charge("people", "ada", Cost.pure("1/10"), "w")
+        witness.note(ledger, line)
+        seen = witness.seen()
+        assert seen is not None
+        assert seen.number >= line.number
+        return line.number
+
+    with ThreadPoolExecutor(8) as threads:
+        last = max(threads.map(work, range(100)))
+    seen = witness.seen()
+    assert seen is not None
+    assert (seen.number, verify(ledger, witness)) == (last, [])

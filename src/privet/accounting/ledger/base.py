@@ -28,6 +28,7 @@ from privet.accounting.ledger.journal import Books, Entry, JournalEntry
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
 
 if TYPE_CHECKING:
+    from privet.accounting.ledger.archive import Keep
     from privet.accounting.ledger.relation import Relation
     from privet.accounting.ledger.reservations import Reservation
 
@@ -215,10 +216,21 @@ class Ledger(LedgerReader, Protocol):
         :meth:`reserve` and :meth:`charge` do this first.
         """
 
+    def check_writable(self) -> None:
+        """Raise unless something could be recorded now. Nothing is."""
+
     def record(self, number: int, answer: bytes) -> bytes:
         """Keep the answer that a charge paid for, durably, unless there is one.
 
         Returns the answer that is kept then.
+        """
+
+    def archive(self, before: str, name: str, keep: Keep) -> int:
+        """Move the answers of charges before a time (UTC, ISO) to an archive of this name.
+
+        Those that an open reservation may ask for again stay. ``keep`` writes them, durably, and
+        the ledger lets go of them in one transaction only after it has. From then on, asking for
+        such an answer raises :class:`~privet.errors.AnswerArchived`. Returns how many they are.
         """
 
 

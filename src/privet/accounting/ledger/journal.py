@@ -94,9 +94,7 @@ class JournalEntry:
     def hashed(self, before: str) -> str:
         """Return the hash that this line must have after a line with the hash ``before``."""
         *values, _, more = self.columns
-        texts = [str(value) for value in ([*values, more] if more else values)]
-        written = "".join(f"{len(text.encode())}:{text}," for text in texts)
-        return hashlib.sha256(f"{before}{written}".encode()).hexdigest()
+        return hash_after(before, [*values, more] if more else values)
 
     @property
     def particulars(self) -> dict[str, Any]:
@@ -176,6 +174,12 @@ class Books:
             {row[0]: tuple(row[1:]) for row in reservations},
             {row[0]: tuple(row[1:]) for row in relations},
         )
+
+
+def hash_after(before: str, values: Iterable[object]) -> str:
+    """Return the hash of a line with these fields after a line with the hash ``before``."""
+    written = "".join(f"{len(text.encode())}:{text}," for text in map(str, values))
+    return hashlib.sha256(f"{before}{written}".encode()).hexdigest()
 
 
 def charge_line(

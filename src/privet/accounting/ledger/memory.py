@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from privet.accounting.cost import NOTHING, Budget, Cost
+from privet.accounting.ledger.archive import (
+    Keep,
+    choose_answers,
+    make_note,
+    require_answer,
+)
 from privet.accounting.ledger.base import check_cap, check_cost, fit_charge, require_same_charge
 from privet.accounting.ledger.journal import (
     Books,
@@ -199,6 +205,9 @@ class MemoryLedger:
             reservation = check_close(self.reservation(analyst, key), analyst, key, reason)
             return self._close(reservation, reason, model) if reservation.is_open else reservation
 
+    def check_writable(self) -> None:
+        pass
+
     def expire(self) -> list[Reservation]:
         with self._lock:
             latest = current_or_latest_time(self._latest)
@@ -225,10 +234,23 @@ class MemoryLedger:
         return self._relations.get(dataset)
 
     def record(self, number: int, answer: bytes) -> bytes:
-        return self._answers.setdefault(number, answer)
+        return require_answer(number, self._answers.setdefault(number, answer)) or answer
 
     def answer(self, number: int) -> bytes | None:
-        return self._answers.get(number)
+        return require_answer(number, self._answers.get(number))
+
+    def archive(self, before: str, name: str, keep: Keep) -> int:
+        with self._lock:
+            stored = [
+                (self._lines[number - 1], answer)
+                for number, answer in sorted(self._answers.items())
+            ]
+            taken = list(choose_answers(stored, self.reservations(open_only=True), before))
+            if taken:
+                keep(taken)
+            for one in taken:
+                self._answers[one.line.number] = make_note(name, one.answer)
+        return len(taken)
 
     def spent(self, dataset: str, analyst: str | None = None) -> Cost:
         return self._spent.get((dataset, analyst), NOTHING)

@@ -17,7 +17,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from privet.accounting.cost import NOTHING, Budget, Cost
+from privet.accounting.ledger.archive import (
+    Keep,
+    choose_answers,
+    make_note,
+    require_answer,
+)
 from privet.accounting.ledger.base import check_cap, check_name, no_budget_error
+from privet.accounting.ledger.group import GroupCommit
 from privet.accounting.ledger.journal import (
     Books,
     Entry,
@@ -43,6 +50,7 @@ from privet.errors import (
     KeyReused,
     LedgerError,
     MissingDependency,
+    ParameterError,
     PrivacyError,
     PrivetError,
     ReservationClosed,
@@ -82,6 +90,11 @@ class PostgresLedger:
         self._lock = threading.Lock()
         self._pool: psycopg_pool.ConnectionPool[Any] | None = None
         self._process = 0
+        self._group = GroupCommit(
+            # one charge alone is one statement, and a transaction by itself
+            lambda several: self.transaction() if several else self._connected(),
+            lambda connection: connection.transaction(),
+        )
         with self._errors(), _connect(url) as connection:
             try:
                 with connection.transaction():
@@ -137,32 +150,38 @@ class PostgresLedger:
         check_asked(asked)
         check_stated(neighbours, rows_per_person, person)
         epsilon = "" if cost.epsilon is None else str(cost.epsilon)
-        try:
-            row = self._fetch_row(
+        given = (
+            dataset,
+            analyst,
+            what,
+            epsilon,
+            str(cost.rho),
+            key,
+            request,
+            reservation,
+            asked,
+            neighbours,
+            rows_per_person,
+            schema,
+            person,
+        )
+
+        def write(connection: psycopg.Connection[Any]) -> Entry:
+            row = connection.execute(
                 # - a constant
                 f"SELECT {_COLUMNS} FROM "  # noqa: S608
                 "privet.charge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-                (
-                    dataset,
-                    analyst,
-                    what,
-                    epsilon,
-                    str(cost.rho),
-                    key,
-                    request,
-                    reservation,
-                    asked,
-                    neighbours,
-                    rows_per_person,
-                    schema,
-                    person,
-                ),
-            )
+                given,
+            ).fetchone()
+            assert row is not None
+            return JournalEntry(*row).entry
+
+        try:
+            with self._errors():
+                return self._group.run(write)
         except (BudgetExceeded, KeyReused, PrivacyError, ReservationClosed):
             self.expire()  # was undone with the charge
             raise
-        assert row is not None
-        return JournalEntry(*row).entry
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         with self._connected() as connection:
@@ -250,6 +269,10 @@ class PostgresLedger:
             assert row is not None
             return [_read_reservations(connection, number=number)[0] for number in row[0]]
 
+    def check_writable(self) -> None:
+        with self.transaction() as connection:
+            connection.execute("UPDATE privet.ledger SET version = version WHERE false")
+
     def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
         row = self._fetch_row(  # one statement sees one moment
             "SELECT c.amount, c.unit, s.epsilon, s.rho, privet.held(c.dataset, $2) "
@@ -277,9 +300,36 @@ class PostgresLedger:
             )
         return self.answer(number) or answer
 
+    def archive(self, before: str, name: str, keep: Keep) -> int:
+        with self.transaction() as connection:
+            # locked first, so that what is read is what is replaced
+            connection.execute("LOCK TABLE privet.answers IN SHARE ROW EXCLUSIVE MODE")
+            rows = connection.execute(
+                # - a constant
+                f"SELECT {_COLUMNS}, body FROM privet.journal "  # noqa: S608
+                "JOIN privet.answers USING (number) "
+                "WHERE kind = 'charge' AND time COLLATE \"C\" < $1 ORDER BY number",
+                (before,),
+            )
+            stored = ((JournalEntry(*row[:-1]), bytes(row[-1])) for row in rows)
+            open_ones = _read_reservations(connection, open_only=True)
+            taken = list(choose_answers(stored, open_ones, before))
+            if not taken:
+                return 0
+            keep(taken)
+            # Nothing else may change an answer, so the trigger is away within this transaction.
+            connection.execute("ALTER TABLE privet.answers DISABLE TRIGGER answers_stay")
+            for one in taken:
+                connection.execute(
+                    "UPDATE privet.answers SET body = $1 WHERE number = $2",
+                    (make_note(name, one.answer), one.line.number),
+                )
+            connection.execute("ALTER TABLE privet.answers ENABLE ALWAYS TRIGGER answers_stay")
+        return len(taken)
+
     def answer(self, number: int) -> bytes | None:
         row = self._fetch_row("SELECT body FROM privet.answers WHERE number = $1", (number,))
-        return None if row is None else bytes(row[0])
+        return require_answer(number, None if row is None else bytes(row[0]))
 
     def spent(self, dataset: str, analyst: str | None = None) -> Cost:
         with self._connected() as connection:
@@ -368,6 +418,38 @@ class PostgresLedger:
             ).fetchall()
         return Books.read(lines, caps, spent, rows, relations)
 
+    def check_standbys(self) -> list[str]:
+        """Return warnings about standbys that may lack charges; raise where one would be used.
+
+        A charge must be on the server that is asked next. So where the URL names several servers,
+        commits must wait for a standby. What is seen of standbys depends on the user's rights.
+        """
+        from psycopg.conninfo import conninfo_to_dict
+
+        row = self._fetch_row(
+            "SELECT current_setting('synchronous_standby_names'), pg_is_in_recovery(), "
+            "(SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'async' "
+            "AND application_name NOT IN ('pg_basebackup', 'pg_receivewal'))"
+        )
+        assert row is not None
+        waits_for, is_standby, n_behind = row
+        parts = conninfo_to_dict(self.url)
+        several = any("," in str(parts.get(name, "")) for name in ("host", "hostaddr", "port"))
+        if is_standby:
+            raise LedgerError(f"{self.name} is a standby, which records nothing; name the primary")
+        if several and not waits_for:
+            raise LedgerError(
+                f"the ledger {self.name} names several servers, and commits wait for no standby: "
+                "after a fail-over, charges could be gone, and be spent again. Set "
+                "synchronous_standby_names on the primary, or name one server only"
+            )
+        if n_behind and not waits_for:
+            return [
+                "the ledger has a standby that commits do not wait for; do not fail over to it, as "
+                "charges may be missing there (synchronous_standby_names)"
+            ]
+        return []
+
     def close(self) -> None:
         """Close all connections. The ledger can be used again afterwards."""
         with self._lock:
@@ -444,6 +526,12 @@ class PostgresLedger:
                 "nothing is charged"
             ) from None
         except psycopg.Error as error:
+            if isinstance(error, psycopg.DataError) and error.sqlstate is None:
+                # the driver refused it: a text of PostgreSQL cannot hold NUL
+                raise ParameterError(
+                    "a name or a key holds a character that the ledger cannot hold (NUL); nothing "
+                    "is charged"
+                ) from None
             refusal = _parse_refusal(error)
             if refusal is None:
                 refusal = LedgerError(

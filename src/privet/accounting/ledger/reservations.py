@@ -218,7 +218,7 @@ class Wanted:
                 "that began it, or let the owner free one (privet ledger cancel, privet curator "
                 "cancel)"
             )
-        for who in (None, self.analyst):
+        for who in (self.analyst, None):
             limit = caps[who]
             if limit is not None:
                 held = held_by(open_ones, who)

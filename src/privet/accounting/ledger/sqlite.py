@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -13,7 +14,14 @@ from pathlib import Path
 from privet._atomic import create_private
 from privet._planted import follow_own_links
 from privet.accounting.cost import NOTHING, Budget, Cost, parse_fraction
+from privet.accounting.ledger.archive import (
+    Keep,
+    choose_answers,
+    make_note,
+    require_answer,
+)
 from privet.accounting.ledger.base import check_cap, check_cost, fit_charge, require_same_charge
+from privet.accounting.ledger.group import GroupCommit
 from privet.accounting.ledger.journal import (
     Books,
     Entry,
@@ -52,6 +60,8 @@ from privet.accounting.ledger.sqlite_files import (
 from privet.accounting.ledger.verify import problems_of
 from privet.errors import LedgerError, ParameterError, PrivetError
 
+#: Bytes that must be free before a ledger counts as writable.
+_LEAST_ROOM = 1 << 24
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
 
 _APPLICATION_ID = 0x50726976  # "Priv"
@@ -90,6 +100,7 @@ class SQLiteLedger:
         self._whole = True  # while it is made
         self._file: int | None = None  # which file it is, once it is open
         self._connections = SQLiteConnections()
+        self._group = GroupCommit(lambda _: self._transaction(), _undo_alone)
         with self._connected() as connection:
             try:
                 with self._transaction():
@@ -196,7 +207,8 @@ class SQLiteLedger:
         check_asked(asked)
         stated = check_stated(neighbours, rows_per_person, person)
         self.expire()
-        with self._transaction() as connection:
+
+        def write(connection: sqlite3.Connection) -> Entry:
             keyed = self._keyed(connection, analyst, key)
             if keyed is not None:
                 return require_same_charge(keyed, request)
@@ -231,7 +243,10 @@ class SQLiteLedger:
             self._append(connection, line)
             if within:
                 self._keep(connection, within.after_charge(cost, self._latest(connection)))
-        return line.entry
+            return line.entry
+
+        with self._errors():
+            return self._group.run(write)
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         with self._connected() as connection:
@@ -338,6 +353,13 @@ class SQLiteLedger:
         self._keep(connection, closed)
         return closed
 
+    def check_writable(self) -> None:
+        free = shutil.disk_usage(self.path.parent).free
+        if free < _LEAST_ROOM:
+            raise LedgerError(f"the disk of ledger {self.path} has only {free} bytes left")
+        with self._transaction():
+            pass
+
     def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
         with self._reading() as connection:
             held = held_by(self._reservations(connection, dataset, open_only=True), analyst)
@@ -349,12 +371,42 @@ class SQLiteLedger:
             return self._relation(connection, dataset)
 
     def record(self, number: int, answer: bytes) -> bytes:
-        with self._transaction() as connection:
+        packed = zlib.compress(answer, 1)
+
+        def write(connection: sqlite3.Connection) -> bytes:
             connection.execute(
-                "INSERT INTO answers VALUES (?, ?) ON CONFLICT DO NOTHING",
-                (number, zlib.compress(answer, 1)),
+                "INSERT INTO answers VALUES (?, ?) ON CONFLICT DO NOTHING", (number, packed)
             )
             return self._answer(connection, number) or answer
+
+        with self._errors():
+            return self._group.run(write)
+
+    def archive(self, before: str, name: str, keep: Keep) -> int:
+        with self._transaction() as connection:
+            rows = connection.execute(
+                # - a constant
+                f"SELECT {_COLUMNS}, body FROM journal JOIN answers USING (number) "  # noqa: S608
+                "WHERE kind = 'charge' AND time < ? ORDER BY number",
+                (before,),
+            )
+            stored = ((JournalEntry(*row[:-1]), zlib.decompress(row[-1])) for row in rows)
+            open_ones = self._reservations(connection, open_only=True)
+            taken = list(choose_answers(stored, open_ones, before))
+            if not taken:
+                return 0
+            keep(taken)
+            # Nothing else may change an answer, so the trigger is away within this transaction.
+            (trigger,) = connection.execute(
+                "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'answers_keep'"
+            ).fetchone()
+            connection.execute("DROP TRIGGER answers_keep")
+            connection.executemany(
+                "UPDATE answers SET body = ? WHERE number = ?",
+                [(zlib.compress(make_note(name, one.answer), 1), one.line.number) for one in taken],
+            )
+            connection.execute(trigger)
+        return len(taken)
 
     def answer(self, number: int) -> bytes | None:
         with self._connected() as connection:
@@ -516,7 +568,7 @@ class SQLiteLedger:
     @staticmethod
     def _answer(connection: sqlite3.Connection, number: int) -> bytes | None:
         row = connection.execute("SELECT body FROM answers WHERE number = ?", (number,)).fetchone()
-        return None if row is None else zlib.decompress(row[0])
+        return require_answer(number, None if row is None else zlib.decompress(row[0]))
 
     @staticmethod
     def _read_cap(
@@ -539,13 +591,19 @@ class SQLiteLedger:
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """Use this thread's connection; a driver error becomes a ledger error."""
-        try:
+        with self._errors():
             if self._file is not None and self._file != self._found():
                 raise LedgerError(
                     f"ledger {self.path} was removed or replaced while in use; nothing is charged"
                 )
             with self._connections.using(self._open) as connection:
                 yield connection
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Raise what the driver raises as a ledger error."""
+        try:
+            yield
         except PrivetError:
             raise
         except sqlite3.Error as error:
@@ -645,7 +703,8 @@ class SQLiteLedger:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._connected() as connection:
+        # threads of this process take turns: SQLite's own way of waiting is to sleep for a while
+        with self._group.turn, self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 if not self._whole:
@@ -656,6 +715,21 @@ class SQLiteLedger:
                 if connection.in_transaction:  # some failures, such as a full disk, have ended it
                     connection.execute("ROLLBACK")
                 raise
+
+
+@contextmanager
+def _undo_alone(connection: sqlite3.Connection) -> Iterator[None]:
+    """Undo what fails in this block, and nothing else of the transaction."""
+    connection.execute("SAVEPOINT alone")
+    try:
+        yield
+    except BaseException as error:
+        if not connection.in_transaction:  # a full disk, for example, has ended it
+            raise LedgerError(f"nothing is charged: {error}") from error
+        connection.execute("ROLLBACK TO alone")
+        connection.execute("RELEASE alone")
+        raise
+    connection.execute("RELEASE alone")
 
 
 def _read_books(connection: sqlite3.Connection) -> Books:

@@ -12,19 +12,54 @@ import hashlib
 import re
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from privet.accounting.cost import NOTHING, Cost
 from privet.accounting.ledger.base import Ledger, add, amount_in
-from privet.accounting.ledger.journal import Books, Entry, JournalEntry, Receipt, format_cost
+from privet.accounting.ledger.journal import Books, JournalEntry, Receipt, format_cost
 from privet.accounting.ledger.relation import Relation, is_same, settle
 from privet.accounting.ledger.reservations import REASONS, Reservation
-from privet.errors import LedgerError, PrivetError
+from privet.errors import AnswerArchived, LedgerError, PrivetError
 
 AccountKey = tuple[str, str]
+
+
+class ChainLine(Protocol):
+    """A line of a chain: of a ledger, or of an audit log."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def hash(self) -> str: ...
+
+    def hashed(self, before: str) -> str:
+        """Return the hash that it must have after a line with the hash ``before``."""
+        ...
+
+
+class NumberedLine(Protocol):
+    """What a witness remembers of a line."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def hash(self) -> str: ...
+
+
+class Chain(Protocol):
+    """Lines that are chained by their hashes, from the identity on."""
+
+    @property
+    def identity(self) -> str: ...
+
+    def line(self, number: int) -> NumberedLine | None:
+        """Return the line of this number, or None."""
+        ...
 
 
 def verify(
@@ -40,9 +75,9 @@ def verify(
     problems = problems_of(ledger.identity, books)
     by_number = {line.number: line for line in books.lines}
     if seen is not None:
-        problems += _check_receipt("the witness", seen, ledger.identity, by_number)
+        problems += check_receipt("the witness", seen, ledger.identity, by_number)
     for receipt in receipts:
-        problems += _check_receipt(
+        problems += check_receipt(
             f"the receipt of line {receipt.number}", receipt, ledger.identity, by_number
         )
         if receipt.answer:
@@ -58,13 +93,14 @@ def problems_of(identity: str, books: Books) -> list[str]:
     Checks the chain of lines, and what must follow from them.
     """
     return [
-        *_check_chain(identity, books.lines),
+        *check_chain(identity, books.lines),
         *_check_accounts(books),
         *_check_reservations(books),
     ]
 
 
-def _check_chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
+def check_chain(identity: str, lines: Sequence[ChainLine]) -> Iterator[str]:
+    """Say where the chain of these lines is broken."""
     before, expected = identity, 1
     for line in lines:
         if line.number != expected:
@@ -180,29 +216,38 @@ def _replay(
             yield f"line {line.number} charges more to reservation {number} than it had left"
 
 
-def _check_receipt(
-    name: str, seen: Receipt, identity: str, lines: dict[int, JournalEntry]
+def check_receipt(
+    name: str,
+    seen: Receipt,
+    identity: str,
+    lines: Mapping[int, NumberedLine],
+    of: str = "ledger",
 ) -> Iterator[str]:
+    """Say how these lines contradict one that was seen before."""
     if seen.ledger != identity:
-        yield f"{name} is from another ledger"
+        yield f"{name} is from another {of}"
     elif seen.number not in lines:
         last = max(lines, default=0)
         yield (
-            f"{name} has seen line {seen.number}, but the ledger ends at line {last}: it was cut, "
+            f"{name} has seen line {seen.number}, but the {of} ends at line {last}: it was cut, "
             "or restored from a backup"
         )
     elif lines[seen.number].hash != seen.hash:
         yield (
-            f"{name} has seen another line {seen.number}: the ledger was changed, or restored from "
+            f"{name} has seen another line {seen.number}: the {of} was changed, or restored from "
             "a backup and continued"
         )
 
 
 def _check_answer(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
-    answer = ledger.answer(receipt.number)
-    if answer is None:
+    try:
+        answer = ledger.answer(receipt.number)
+        digest = "" if answer is None else hashlib.sha256(answer).hexdigest()
+    except AnswerArchived as kept:
+        digest = kept.digest
+    if digest == "":
         yield f"the answer of line {receipt.number} was removed"
-    elif hashlib.sha256(answer).hexdigest() != receipt.answer:
+    elif digest != receipt.answer:
         yield f"the answer of line {receipt.number} was changed"
 
 
@@ -212,14 +257,18 @@ def _name_account(account: AccountKey) -> str:
 
 
 class Witness:
-    """A small file with the last line that was seen of a ledger.
+    """A small file with the last line that was seen of a ledger, or of an audit log.
 
     It should lie on another disk than the ledger.
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | PathLike[str], of: str = "ledger") -> None:
+        self.path, self._of = Path(path), of
         self._lock = threading.Lock()
+        self._gate = threading.Lock()
+        # by this process: the latest line to be noted, and the last that was, of which ledger
+        self._latest: tuple[str, NumberedLine | None] = ("", None)
+        self._noted, self._noted_number = "", 0
 
     def seen(self) -> Receipt | None:
         """Return the last line that was seen, if any was."""
@@ -235,14 +284,27 @@ class Witness:
             raise LedgerError(f"the witness {self.path} is damaged")
         return Receipt.read(text)
 
-    def note(self, ledger: Ledger, line: Entry | JournalEntry) -> None:
+    def note(self, ledger: Chain, line: NumberedLine) -> None:
         """Remember a line, unless a later one was seen already.
 
         What was seen before must still be there, or it is not forgotten.
 
-        Processes may lose each other's note: then an earlier line is kept.
+        Processes may lose each other's note: then an earlier line is kept. Threads that come at the
+        same time are served by one note, of the latest of their lines.
         """
+        number = line.number
+        with self._gate:
+            wanted, latest = self._latest
+            if wanted != ledger.identity or latest is None or latest.number < number:
+                self._latest = (ledger.identity, line)
+            earlier = self._noted != ledger.identity or self._noted_number < number
         with self._lock:
+            # While this thread waited, another one noted a later line, and looked at what was seen
+            # before. A later line that was noted earlier than that may be gone by now.
+            if earlier and self._noted == ledger.identity and self._noted_number >= number:
+                return
+            with self._gate:
+                line = self._latest[1] or line
             before = self.seen()
             if before is not None:
                 self._check(before, ledger)
@@ -254,15 +316,16 @@ class Witness:
                     f"{Receipt(ledger.identity, line.number, line.hash)}\n", encoding="ascii"
                 )
                 beside.replace(self.path)
+                self._noted, self._noted_number = ledger.identity, line.number
             except OSError as error:
                 beside.unlink(missing_ok=True)
                 raise LedgerError(f"cannot write the witness {self.path}: {error}") from None
 
-    def _check(self, before: Receipt, ledger: Ledger) -> None:
+    def _check(self, before: Receipt, ledger: Chain) -> None:
         there = ledger.line(before.number) if before.ledger == ledger.identity else None
         if there is None or there.hash != before.hash:
             raise LedgerError(
-                f"the ledger is not the one that the witness {self.path} has seen: line "
+                f"the {self._of} is not the one that the witness {self.path} has seen: line "
                 f"{before.number} is gone or another. "
                 "It was cut or replaced, perhaps by a backup, while it was in use"
             )

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from privet.accounting.cost import Budget, Cost, Unit, parse_exact
-from privet.accounting.ledger import Ledger, Receipt, left
+from privet.accounting.ledger import Ledger, left
+from privet.accounting.ledger.archive import make_receipt
 from privet.accounting.ledger.base import compute_remaining
 from privet.accounting.ledger.reservations import held_by
 from privet.domain import Attribute, Schema
 from privet.errors import ParameterError, PrivetError
 from privet.service.accounts import Grant, RegisteredDataset
-from privet.service.page.amounts import Segment, stack_segments
+from privet.service.amounts import Segment, stack_segments
 from privet.service.page.listing import (
     Filter,
     Listing,
@@ -102,6 +103,7 @@ def analyst_view(
         entries,
         ledger.unanswered() & {entry.number for entry in entries},
         replace(wanted, analyst=""),
+        ledger.reservations(analyst=analyst),
     )
     result, trouble = None, ""
     if plan is not None:
@@ -116,10 +118,7 @@ def analyst_view(
         [grant for grant in grants if grant.over],
         shown,
         sorted({entry.dataset for entry in entries}),
-        {
-            entry.number: str(Receipt.of(ledger.identity, entry, ledger.answer(entry.number)))
-            for entry in shown.lines
-        },
+        {entry.number: str(make_receipt(ledger, entry)) for entry in shown.charges},
         plan
         or (
             PlanForm(price="0.001", unit="rho")

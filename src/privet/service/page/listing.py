@@ -1,7 +1,11 @@
-"""List charges, filtered and paged, newest first, and what is set aside for fits."""
+"""List the history, filtered and paged, newest first, and what is set aside for fits.
+
+A line of the history is a charge, a fit with its charges, or a change of caps and rights.
+"""
 
 from __future__ import annotations
 
+import heapq
 import shlex
 import threading
 from collections.abc import Collection, Mapping, Sequence
@@ -14,9 +18,27 @@ from privet.accounting.ledger import Entry, Ledger
 from privet.accounting.ledger.base import add
 from privet.accounting.ledger.reservations import IDLE, Reservation
 from privet.errors import ParameterError
+from privet.service.state import ServiceState
 
 LINES = 50
-STATES = {"": "all", "answered": "answered", "unanswered": "without an answer"}
+STATES = {
+    "": "all",
+    "questions": "questions and fits",
+    "answered": "answered",
+    "unanswered": "without an answer",
+    "changes": "caps and rights",
+}
+#: Events of the audit log that are part of the history; caps are lines of the ledger.
+_RIGHTS = (
+    "grant",
+    "grant changed",
+    "revoke",
+    "analyst removed",
+    "dataset updated",
+    "dataset paused",
+    "dataset resumed",
+    "dataset removed",
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +64,8 @@ class Filter:
             if given[name]:
                 _check_day(label, given[name])
         if given["state"] not in STATES:
-            raise ParameterError("state must be 'answered' or 'unanswered', or not be given")
+            known = ", ".join(repr(state) for state in STATES if state)
+            raise ParameterError(f"state must be one of {known}, or not be given")
         page = query.get("page") or "1"
         if not (page.isascii() and page.isdigit() and 1 <= len(page) <= 9):
             raise ParameterError("page must be an integer of at least 1")
@@ -70,20 +93,66 @@ class Filter:
             and self.analyst in ("", entry.analyst)
             and (not self.since or day >= self.since)
             and (not self.until or day <= self.until)
-            and (not self.state or (entry.number in unanswered) == (self.state == "unanswered"))
+            and (
+                self.state in ("", "questions")
+                or (
+                    self.state != "changes"
+                    and (entry.number in unanswered) == (self.state == "unanswered")
+                )
+            )
             and (not self.text or self.text.casefold() in f"{entry.what}\n{entry.asked}".casefold())
+        )
+
+    def fits_change(self, change: Change) -> bool:
+        """Return whether a change of caps or rights is shown."""
+        day = change.time[:10]
+        return (
+            self.state in ("", "changes")
+            and self.dataset in ("", change.dataset)
+            and self.analyst in ("", change.analyst)
+            and (not self.since or day >= self.since)
+            and (not self.until or day <= self.until)
+            and (not self.text or self.text.casefold() in change.what.casefold())
         )
 
 
 @dataclass(frozen=True)
-class Listing:
-    """One page of charges.
+class Fit:
+    """A fit: a reservation and those of its charges that are shown, newest first."""
 
-    ``total`` is what all that match cost, where they are about one data set.
+    reservation: Reservation
+    charges: Sequence[Entry]
+    cost: Cost
+
+    @property
+    def time(self) -> str:
+        """When it was charged last."""
+        return self.charges[0].time
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a cap or of rights, in words; ``number`` is the line of the ledger, if any."""
+
+    time: str
+    dataset: str
+    analyst: str
+    what: str
+    who: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One page of the history.
+
+    ``total`` is what all charges that match cost, where they are about one data set; ``found`` and
+    ``of`` count charges, and ``charges`` are those of this page.
     """
 
     filter: Filter
-    lines: Sequence[Entry]
+    rows: Sequence[Entry | Fit | Change]
+    charges: Sequence[Entry]
     unanswered: Collection[int]
     found: int
     of: int
@@ -102,47 +171,120 @@ class Listing:
         return self.filter.query(self.page + 1) if self.page < self.pages else None
 
 
-def make_listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
-    """Make the page that a filter asks for; the last one where it asks for more."""
+def make_listing(
+    entries: Sequence[Entry],
+    unanswered: Collection[int],
+    wanted: Filter,
+    reservations: Sequence[Reservation] = (),
+    changes: Sequence[Change] = (),
+) -> Listing:
+    """Make the page that a filter asks for; the last one where it asks for more.
+
+    Args:
+        entries, reservations, changes: the history, oldest first.
+        unanswered: the numbers of charges without an answer.
+        wanted: what is shown.
+    """
     matching = (
         [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)]
         if wanted.is_set
         else list(reversed(entries))
     )
-    pages = max(1, -(-len(matching) // LINES))
+    asked = _group_by_fit(matching, reservations)
+    shown = [change for change in reversed(changes) if wanted.fits_change(change)]
+    rows = list(heapq.merge(asked, shown, key=lambda row: row.time, reverse=True))
+    pages = max(1, -(-len(rows) // LINES))
     page = min(wanted.page, pages)
     total = _sum_costs(matching) if wanted.dataset and matching else None
+    part = rows[(page - 1) * LINES : page * LINES]
+    charges = [
+        entry
+        for row in part
+        if not isinstance(row, Change)
+        for entry in (row.charges if isinstance(row, Fit) else [row])
+    ]
     return Listing(
-        wanted,
-        matching[(page - 1) * LINES : page * LINES],
-        unanswered,
-        len(matching),
-        len(entries),
-        page,
-        pages,
-        total,
+        wanted, part, charges, unanswered, len(matching), len(entries), page, pages, total
     )
 
 
+def _group_by_fit(
+    charges: Sequence[Entry], reservations: Sequence[Reservation]
+) -> list[Entry | Fit | Change]:
+    """Put the charges of each fit together, where the newest of them stands."""
+    known = {reservation.number: reservation for reservation in reservations}
+    fits: dict[int, list[Entry]] = {}
+    order: list[Entry] = []
+    for charge in charges:
+        if charge.reservation not in known:
+            order.append(charge)
+        elif charge.reservation in fits:
+            fits[charge.reservation].append(charge)
+        else:
+            fits[charge.reservation] = [charge]
+            order.append(charge)
+    return [
+        Fit(
+            known[charge.reservation],
+            fits[charge.reservation],
+            _sum_costs(fits[charge.reservation]),
+        )
+        if charge.reservation in fits
+        else charge
+        for charge in order
+    ]
+
+
 class Charges:
-    """All charges of a ledger, read again only when something was spent.
+    """The history of a home, read again only when something was added.
 
     A long ledger takes a second to read.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, state: ServiceState) -> None:
+        self._ledger, self._log = state.ledger, state.audit_log
         self._lock = threading.Lock()
-        self._spent: list[tuple[str, Cost]] | None = None
+        self._last = [0, 0]  # lines of the ledger and of the audit log that were read
         self._entries: list[Entry] = []
+        self._caps: list[Change] = []
+        self._rights: list[Change] = []
 
     def entries(self) -> Sequence[Entry]:
         """Return the charges, oldest first."""
         with self._lock:
-            spent = [(dataset, self._ledger.spent(dataset)) for dataset in self._ledger.datasets()]
-            if spent != self._spent:
-                self._entries, self._spent = self._ledger.entries(), spent
+            self._read_ledger()
             return self._entries
+
+    def changes(self) -> Sequence[Change]:
+        """Return the changes of caps, from the ledger, and of rights, from the audit log."""
+        with self._lock:
+            self._read_ledger()
+            self._read_log()
+            return list(heapq.merge(self._caps, self._rights, key=lambda change: change.time))
+
+    def _read_ledger(self) -> None:
+        if self._last[0] and self._ledger.line(self._last[0] + 1) is None:
+            return
+        entries, caps, number = [], [], 0
+        for line in self._ledger.journal():
+            number = line.number
+            if line.kind == "charge":
+                entries.append(line.entry)
+            elif line.kind == "cap":
+                what = f"cap of {line.analyst or 'all analysts'}: {line.budget}"
+                caps.append(Change(line.time, line.dataset, line.analyst, what, number=number))
+        self._entries, self._caps, self._last[0] = entries, caps, number
+
+    def _read_log(self) -> None:
+        if self._last[1] and self._log.line(self._last[1] + 1) is None:
+            return
+        events = self._log.events()
+        self._rights = [
+            Change(event.time, event.dataset, event.analyst, event.what, event.person)
+            for event in events
+            if event.kind in _RIGHTS
+        ]
+        self._last[1] = events[-1].number if events else 0
 
 
 def _sum_costs(entries: Sequence[Entry]) -> Cost:

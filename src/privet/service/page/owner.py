@@ -10,11 +10,12 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 from privet.accounting.cost import Budget
-from privet.accounting.ledger import Entry, Ledger, verify
+from privet.accounting.ledger import Entry, Ledger
 from privet.accounting.ledger.base import compute_remaining
 from privet.accounting.ledger.reservations import held_by
 from privet.service.accounts import Grant
-from privet.service.page.amounts import Segment, format_down, stack_segments
+from privet.service.amounts import Segment, format_down, stack_segments
+from privet.service.health import Verification
 from privet.service.page.listing import (
     Charges,
     Filter,
@@ -66,20 +67,6 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Verification:
-    """What the last verification of the whole ledger found; empty where nothing was changed."""
-
-    at: datetime
-    found: Sequence[str] = ()
-    by_hand: bool = False
-
-    @classmethod
-    def now(cls, state: ServiceState) -> Verification:
-        """Verify the whole ledger."""
-        return cls(datetime.now(UTC), verify(state.ledger, state.witness), by_hand=True)
-
-
-@dataclass(frozen=True)
 class OwnerView:
     """Everything that the owner's page shows."""
 
@@ -123,7 +110,7 @@ def owner_view(
             for analyst in analysts
             if not any(analyst in granted for granted in grants.values())
         ],
-        make_listing(entries, unanswered, wanted),
+        make_listing(entries, unanswered, wanted, ledger.reservations(), charges.changes()),
         sorted({*names, *by_dataset}),
         everybody,
         len(unanswered),

@@ -1,54 +1,52 @@
 """Serve the page: its routes, its HTML, and who has signed in.
 
 All text is escaped by the template engine; a character that would turn or break a line is shown as
-its escape. Sessions live in memory; each is validated again with every view.
+its escape. Each session is validated again with every view.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import logging
 import math
 import secrets
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
-from urllib.parse import parse_qsl
+from typing import Any
+from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from privet.errors import LedgerError, PrivetError
-from privet.service import http
-from privet.service.accounts import Accounts, hash_token
+from privet.service import amounts, http
+from privet.service.accounts import hash_token
+from privet.service.audit_log import Person
 from privet.service.handlers import RequestHandlers
 from privet.service.limits import Rates, TooMany
-from privet.service.page import amounts
+from privet.service.oidc.directory import Directory
+from privet.service.oidc.sign_in import make_sign_out_address
+from privet.service.page import manage
 from privet.service.page.analyst import PlanForm, analyst_view
-from privet.service.page.listing import Charges, Filter
-from privet.service.page.owner import Verification, owner_view
+from privet.service.page.forms import Form, Refused
+from privet.service.page.listing import STATES, Charges, Filter
+from privet.service.page.owner import owner_view
 from privet.service.problems import Unauthorised, problem_of
+from privet.service.shared import Shared
 from privet.text import escape_invisible
 
-_LONGEST = 10_000  # bytes of a form
 _UNKNOWN = "This token is not known. It may have been replaced or revoked."
 _ENDED = "Your session has ended. Sign in again."
 _log = logging.getLogger(__name__)
 
 
-class Refused(PrivetError):
-    """A form that this server's own page did not send."""
-
-
-class _PageRoute(APIRoute):
+class PageRoute(APIRoute):
     """Errors are pages too."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
@@ -90,41 +88,23 @@ class _PageRoute(APIRoute):
         return handle
 
 
-async def _read_form(request: Request) -> dict[str, str]:
-    """What a form says, if it is one of ours."""
-    if not http.is_own_form(request):
-        raise Refused("this form was not sent from this server's own page; nothing was done")
-    body = await request.body()
-    if len(body) > _LONGEST:
-        raise Refused(f"a form may have {_LONGEST} bytes; nothing was done")
-    return dict(
-        parse_qsl(body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=20)
-    )
-
-
-Form = Annotated[dict[str, str], Depends(_read_form)]
-
-
-def routes(handlers: RequestHandlers) -> APIRouter:
-    """Make the routes of the page, when the ledger has just been verified."""
-    router = APIRouter(route_class=_PageRoute, include_in_schema=False)
-    accounts = handlers.state.accounts
-    sessions, views, charges = (
-        Sessions(accounts),
-        Rates(handlers.limits.views, 40),
-        Charges(handlers.state.ledger),
-    )
-    verified = [Verification(datetime.now(UTC))]
+def routes(handlers: RequestHandlers, sessions: Sessions) -> APIRouter:
+    """Make the routes of the page."""
+    router = APIRouter(route_class=PageRoute, include_in_schema=False)
+    views = Rates(handlers.limits.views, 40, "view", handlers.shared)
+    charges = Charges(handlers.state)
+    provider = handlers.directory.provider
+    at = "" if provider is None else urlsplit(provider.settings.issuer).netloc
 
     def visitor(request: Request) -> BrowserSession | None:
         name = http.read_session_id(request)
         session = None if name is None else sessions.find(name)
         if session is not None:
-            views.take(f"analyst {session.analyst}" if session.analyst is not None else "owner")
+            views.take(f"{session.person.role} {session.person.name}")
         return session
 
     def ended(request: Request) -> Response:
-        response = render_page("sign_in.html", 401, trouble=_ENDED)
+        response = render_page("sign_in.html", 401, trouble=_ENDED, provider=at)
         http.take_session(response, request)
         return response
 
@@ -133,19 +113,23 @@ def routes(handlers: RequestHandlers) -> APIRouter:
         session = visitor(request)
         if session is None:
             return (
-                render_page("sign_in.html", trouble="")
+                render_page("sign_in.html", trouble="", provider=at)
                 if http.read_session_id(request) is None
                 else ended(request)
             )
         query = request.query_params
-        if session.analyst is None:
+        if session.person.role != "analyst":
             return render_page(
                 "owner.html",
-                view=owner_view(handlers.state, charges, Filter.read(query), verified[0]),
+                **manage.describe_session(request, session.person),
+                done=manage.find_done(handlers.state, session.person, query.get("done", "")),
+                view=owner_view(
+                    handlers.state, charges, Filter.read(query), handlers.health.verified
+                ),
             )
         view = analyst_view(
             handlers.state,
-            session.analyst,
+            session.person.name,
             Filter.read(query),
             PlanForm.read(query),
             http.server_address(request),
@@ -157,18 +141,21 @@ def routes(handlers: RequestHandlers) -> APIRouter:
         token = form.get("token", "").strip()[:500]
         try:
             address = request.client.host if request.client else ""
-            analyst = handlers.admit_visitor(token, address)
+            person = handlers.admit_visitor(token, address)
         except Unauthorised:
-            return render_page("sign_in.html", 401, trouble=_UNKNOWN)
+            return render_page("sign_in.html", 401, trouble=_UNKNOWN, provider=at)
         except TooMany as error:
             return _too_many_response(
-                "sign_in.html", error, trouble="Too many attempts. Wait a moment, then try again."
+                "sign_in.html",
+                error,
+                trouble="Too many attempts. Wait a moment, then try again.",
+                provider=at,
             )
         before = http.read_session_id(request)
         if before is not None:
             sessions.end(before)
         response = _redirect_back()
-        http.give_session(response, request, sessions.begin(token, analyst))
+        http.give_session(response, request, sessions.begin(token, person))
         return response
 
     @router.post("/sign-out")
@@ -177,7 +164,10 @@ def routes(handlers: RequestHandlers) -> APIRouter:
         name = http.read_session_id(request)
         if name is not None:
             sessions.end(name)
-        response = _redirect_back()
+        response: Response = _redirect_back()
+        if provider is not None:
+            back = make_sign_out_address(provider, http.server_address(request))
+            response = render_page("signed_out.html", provider=at, address=back)
         http.take_session(response, request)
         return response
 
@@ -186,9 +176,9 @@ def routes(handlers: RequestHandlers) -> APIRouter:
         session = visitor(request)
         if session is None:
             return ended(request)
-        if session.analyst is not None:
+        if session.person.role == "analyst":
             raise Refused("only the owner can do this")
-        verified[0] = Verification.now(handlers.state)
+        handlers.health.verify(by_hand=True)
         return _redirect_back("/#verification")
 
     @router.get("/sign-in")
@@ -197,6 +187,12 @@ def routes(handlers: RequestHandlers) -> APIRouter:
     def typed() -> Response:
         return _redirect_back()  # an address of a form, opened by hand
 
+    def person_of(request: Request) -> Person | None:
+        session = visitor(request)
+        return None if session is None else session.person
+
+    site = manage.Managing(handlers, charges, person_of, ended, render_page, HEADERS)
+    manage.add_routes(router, site)
     return router
 
 
@@ -245,13 +241,12 @@ def _make_environment() -> Environment:
         commas="{:,}".format,
     )
     made.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
+    made.globals["owner_pages"], made.globals["states"] = manage.PAGES, STATES
     return made
 
 
 _ENVIRONMENT = _make_environment()
-HEADERS = http.make_headers(
-    f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
-)
+HEADERS = http.make_headers(http.hash_style(_STYLE))
 
 
 def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
@@ -264,68 +259,92 @@ def render_page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
 
 @dataclass
 class BrowserSession:
-    """A visitor who showed a token: an analyst, or the owner (None).
+    """A visitor who signed in: an owner, an auditor or an analyst.
 
-    Holds the token's SHA-256, not the token.
+    Holds the token's SHA-256, not the token; empty for whom a provider vouched.
     """
 
-    analyst: str | None
+    person: Person
     token: str
     begun: float
     used: float
 
 
 class Sessions:
-    """All sessions of the page.
+    """All sessions of the page, in all processes.
 
     Args:
-        accounts: they say whether a token is still valid.
+        directory: says whether a token is still valid, or whoever was vouched for still known.
+        shared: where the sessions are.
         idle, life: seconds after which a session ends, unused or at all.
         each: how many one visitor may have; the oldest ends for the next.
     """
 
     def __init__(
-        self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20
+        self,
+        directory: Directory,
+        shared: Shared,
+        idle: float = 3600,
+        life: float = 12 * 3600,
+        each: int = 20,
     ) -> None:
-        self._accounts, self._idle, self._life, self._each = accounts, idle, life, each
-        self._open: dict[str, BrowserSession] = {}
-        self._lock = threading.Lock()
+        self._directory, self._shared = directory, shared
+        self._idle, self._life, self._each = idle, life, each
 
-    def begin(self, token: str, analyst: str | None) -> str:
-        """Begin a new session, and return its id, for the cookie."""
-        name, now = secrets.token_urlsafe(32), time.monotonic()
-        with self._lock:
-            self._open = {
-                key: session for key, session in self._open.items() if not self._over(session, now)
-            }
-            # oldest first
-            own = [key for key, session in self._open.items() if session.analyst == analyst]
-            for key in own[: max(0, len(own) + 1 - self._each)]:
-                del self._open[key]
-            self._open[_hash_session_id(name)] = BrowserSession(
-                analyst, hash_token(token), now, now
+    def begin(self, token: str, person: Person) -> str:
+        """Begin a new session, and return its id, for the cookie.
+
+        ``token`` is empty where a provider has vouched for the person.
+        """
+        name, now = secrets.token_urlsafe(32), time.time()
+        digest = hash_token(token) if token else ""
+        row = (_hash_session_id(name), person.name, person.role, digest, now, now)
+        with self._shared.transaction() as connection:
+            connection.execute(
+                "DELETE FROM sessions WHERE used < ? OR begun < ?",
+                (now - self._idle, now - self._life),
+            )
+            connection.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", row)
+            connection.execute(  # the newest stay
+                "DELETE FROM sessions WHERE name = ?1 AND role = ?2 AND id NOT IN (SELECT id FROM "
+                "sessions WHERE name = ?1 AND role = ?2 ORDER BY begun DESC, rowid DESC LIMIT ?3)",
+                (person.name, person.role, self._each),
             )
         return name
 
     def find(self, name: str) -> BrowserSession | None:
         """Return the session of this id, if its time is not over and its token is still valid."""
-        now = time.monotonic()
-        session = self._open.get(_hash_session_id(name))
-        if session is None:
+        now = time.time()
+        with self._shared.reading() as connection:
+            row = connection.execute(
+                "SELECT name, role, token, begun, used FROM sessions WHERE id = ?",
+                (_hash_session_id(name),),
+            ).fetchone()
+        if row is None:
             return None
-        if self._over(session, now) or not self._accounts.holds(session.token, session.analyst):
+        session = BrowserSession(Person(row[0], row[1]), *row[2:])
+        over = not (
+            session.used <= now <= session.used + self._idle
+            and session.begun <= now <= session.begun + self._life
+        )
+        if over or not self._is_valid(session):
             self.end(name)
             return None
-        session.used = now
+        with self._shared.transaction() as connection:
+            connection.execute(
+                "UPDATE sessions SET used = ? WHERE id = ?", (now, _hash_session_id(name))
+            )
         return session
 
     def end(self, name: str) -> None:
         """End a session, if there is one."""
-        with self._lock:
-            self._open.pop(_hash_session_id(name), None)
+        with self._shared.transaction() as connection:
+            connection.execute("DELETE FROM sessions WHERE id = ?", (_hash_session_id(name),))
 
-    def _over(self, session: BrowserSession, now: float) -> bool:
-        return now - session.used > self._idle or now - session.begun > self._life
+    def _is_valid(self, session: BrowserSession) -> bool:
+        if not session.token:
+            return self._directory.knows(session.person)
+        return self._directory.accounts.holds(session.token, session.person)
 
 
 def _hash_session_id(name: str) -> str:
