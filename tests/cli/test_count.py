@@ -128,7 +128,7 @@ def test_a_table_has_a_budget_of_10_unless_its_owner_names_another(count: Run) -
             "good.json",
             "cannot reach the PostgreSQL server 127.0.0.1/db",
         ),
-        ("other.csv", "good.json", "column 'parents' is not in the table"),
+        ("other.csv", "good.json", "columns of the schema are not in the table: 'parents'"),
         ("other.csv", "absent.json", "cannot read schema file absent.json"),
         ("other.csv", "bad.json", "schema file bad.json is not JSON"),
         ("other.csv", "wrong.json", "schema file wrong.json: .*not a Privet schema"),

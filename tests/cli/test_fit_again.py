@@ -124,7 +124,13 @@ def test_a_release_keeps_its_name(files, privet, monkeypatch):
 
 def test_a_fit_that_was_finished_is_finished(files, privet):
     assert privet(*command(files)).code == 0
+    before = (files / "m.json").read_bytes()
     ran = privet(*command(files))
+    assert ran.code == 2
+    assert "m.json exists already; write elsewhere, or add --force to replace it" in ran.err
+    assert (files / "m.json").read_bytes() == before
+    assert len(entries(files)) == 4
+    ran = privet(*command(files, "--force"))
     assert ran.code == 0
     assert "going on" not in ran.err
     assert len(entries(files)) == 8

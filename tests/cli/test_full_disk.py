@@ -42,7 +42,7 @@ def test_a_command_that_fails_leaves_what_was_there(model, tmp_path, privet, mon
     output.write_text("old")
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        ran = privet(command, model, "-o", output)
+        ran = privet(command, model, "-o", output, "--force")
     assert ran.code == 2
     assert f"cannot write {output}: No space left on device" in ran.err
     assert names(tmp_path) == [name]

@@ -82,7 +82,7 @@ def test_show_refuses_what_is_no_ledger_and_makes_none(privet: Run) -> None:
 
 def test_cap_sets_and_changes_caps(privet: Run) -> None:
     assert (
-        privet("ledger", "cap", "new.sqlite", "people", "1/3").out
+        privet("ledger", "cap", "new.sqlite", "people", "1/3", "--new").out
         == "cap of data set 'people': epsilon 0.333333\n"
     )
     assert privet("ledger", "cap", "new.sqlite", "people", "2").code == 0
@@ -90,6 +90,19 @@ def test_cap_sets_and_changes_caps(privet: Run) -> None:
     assert said == "cap of analyst 'ada' on data set 'people': epsilon 0.5\n"
     book = SQLiteLedger("new.sqlite")
     assert (book.cap("people"), book.cap("people", "ada")) == (Budget(2), Budget("1/2"))
+
+
+def test_cap_makes_a_ledger_only_when_asked(privet: Run, book: SQLiteLedger) -> None:
+    """A name that is typed wrongly must not begin a ledger that has seen nothing."""
+    before = sorted(Path().iterdir())
+    ran = privet("ledger", "cap", "bok.sqlite", "people", "1")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "no ledger file bok.sqlite; check its name; --new makes one" in ran.err
+    ran = privet("ledger", "cap", "book.sqlite", "people", "1", "--new")
+    assert (ran.code, ran.out) == (2, "")
+    assert "leave --new out" in ran.err
+    assert sorted(Path().iterdir()) == before
+    assert book.cap("people").amount == Fraction(2)
 
 
 @pytest.mark.parametrize("epsilon", ["abc", "nan", "inf"])
@@ -100,7 +113,7 @@ def test_a_cap_that_is_no_amount_is_refused(privet: Run, book: SQLiteLedger, eps
 
 
 def test_a_refused_cap_makes_no_ledger(privet: Run) -> None:
-    assert privet("ledger", "cap", "new.sqlite", "people", "abc").code == 2
+    assert privet("ledger", "cap", "new.sqlite", "people", "abc", "--new").code == 2
     assert not Path("new.sqlite").exists()
 
 

@@ -39,7 +39,7 @@ def fitting(privet: Run, table: str) -> Run:
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_model_is_trained_charged_and_written(fit: Run, learner: str) -> None:
-    ran = fit("--epsilon", "1", "--learner", learner, "-o", "m.json")
+    ran = fit("--epsilon", "1", "--learner", learner, "-o", "m.json", "--budget", "10")
     assert (ran.code, ran.err) == (0, "")
     assert "differentially private with one row added or removed" in ran.out
     spent = SQLiteLedger("car.csv.ledger.sqlite").spent("car.csv").epsilon
@@ -50,8 +50,8 @@ def test_a_model_is_trained_charged_and_written(fit: Run, learner: str) -> None:
 
 
 def test_a_second_fit_adds_up_and_one_that_does_not_fit_costs_nothing(fit: Run) -> None:
-    for _ in range(2):
-        assert fit("--epsilon", "1/3", "-o", "m.json", "--budget", "1").code == 0
+    for name in ("m.json", "n.json"):
+        assert fit("--epsilon", "1/3", "-o", name, "--budget", "1").code == 0
     ran = fit("--epsilon", "1/2", "-o", "other.json")
     assert ran.code == 2
     assert "asked epsilon 0.5, left epsilon 0.333333 (exactly 1/3)" in ran.err
@@ -180,6 +180,7 @@ def test_evaluation_is_noisy_and_charged(privet: Run, fit: Run, table: str) -> N
     assert 0.6 < said["accuracy"] < 1.1  # .97 for the default, and noise of a deviation of .006
     assert np.array(said["noisy_confusion"]).shape == (4, 4)
     assert said["left"] == "15/2"
+    assert said["training_rows"] is True
     assert (
         "Noisy confusion matrix"
         in privet("evaluate", "m.json", table, "-s", "car.schema.json", "--epsilon", "1/2").out

@@ -37,7 +37,9 @@ def test_a_ledger_must_be_named(privet: Run, table: str) -> None:
 
 def test_fit_predict_evaluate_and_count(privet: Run, table: str) -> None:
     charged = ("--schema", "car.schema.json", "--ledger", "book.sqlite", "--epsilon", "1")
-    ran = privet("fit", table, *charged, "--learner", "greedy-tree", "-o", "m.json")
+    ran = privet(
+        "fit", table, *charged, "--budget", "10", "--learner", "greedy-tree", "-o", "m.json"
+    )
     assert (ran.code, ran.err) == (0, "")
     assert privet("predict", "m.json", table, "-o", "answers.csv").code == 0
     assert len(pd.read_csv("answers.csv")) == 1728

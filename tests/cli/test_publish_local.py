@@ -74,7 +74,15 @@ def test_from_a_table_to_a_model(privet, car, spread):
     assert Path("reports.csv.randomizer.json").exists()
     for learner in ("additive", "greedy-tree"):
         ran = privet(
-            "publish", "learn", "reports.csv", "--learner", learner, "-o", "m.json", "--json"
+            "publish",
+            "learn",
+            "reports.csv",
+            "--learner",
+            learner,
+            "-o",
+            "m.json",
+            "--json",
+            "--force",
         )
         assert ran.code == 0, ran.err
         assert json.loads(ran.out) == {
@@ -120,7 +128,7 @@ def test_leaves_of_a_plan(privet, car):
         "m.json: random-trees from 1728 reports; locally 0.5-differentially private with one "
         "row replaced by another\n"
     )
-    ran = privet("publish", "learn", "leaves.csv", "-o", "m.json", "--learner", "additive")
+    ran = privet("publish", "learn", "leaves.csv", "-o", "n.json", "--learner", "additive")
     assert ran.code == 2
     assert "leave out --learner" in ran.err
 
@@ -236,7 +244,17 @@ def test_a_schema_from_the_data_promises_nothing(privet, tiny):
 
 def test_in_a_table_nobody_s_quote_swallows_the_lines_of_others(privet, tiny):
     """As many reports as lines, whoever opens a quote, and whoever closes it."""
-    given = ("--schema", "tiny.schema.json", "--epsilon", 1, "--budget", 100, "-o", "r.csv")
+    given = (
+        "--schema",
+        "tiny.schema.json",
+        "--epsilon",
+        1,
+        "--budget",
+        100,
+        "-o",
+        "r.csv",
+        "--force",
+    )
     for first in ("x,3,no,", 'x,3,no,"'):
         Path("t.csv").write_text(
             "\n".join(["a,n,class,note", first, *["x,5,yes,"] * 20, 'x,7,no,5"', "x,3,no,"]) + "\n"

@@ -116,7 +116,7 @@ def test_a_name_that_looks_like_markup_is_printed_as_it_is(files, privet):
 
 def test_another_run_pays_again(files, privet):
     for _ in range(2):
-        ran = privet(*command("out.csv", "--rows", 10, "--budget", 4))
+        ran = privet(*command("out.csv", "--rows", 10, "--budget", 4, "--force"))
         assert ran.code == 0, ran.err
         assert "going on" not in ran.err
     assert spent() == 4

@@ -126,6 +126,16 @@ def test_who_comes_late_and_who_leaves(folder, run):
     assert [party["left"] for party in parties] == [False, False, True, False]
 
 
+def test_a_party_with_too_few_rows_for_a_turn_is_told(folder, run):
+    said_ = ("--schema", "s.json", "--rows", "3", "--epsilon", "1/100", "--key", "tiny.key")
+    run("relay", "card", "tiny", *said_, "-o", "tiny.card.json")
+    run("relay", "join", "relay.json", "tiny.card.json", "-o", "four.json")
+    first = said(run, "four.json")["next"][0]
+    add(run, first, "four.json", "five.json")
+    assert said(run, "five.json")["idle"] == ["tiny"]
+    assert "tiny has too little evidence for a turn" in run("relay", "show", "five.json").out
+
+
 def test_the_output_is_not_the_relay_that_arrived(folder, run):
     refused = add(run, "north", "relay.json", "north.csv", code=2)
     assert "private table" in refused.err

@@ -61,7 +61,8 @@ def sample() -> Path:
     """A public sample with categories, numbers and a missing entry."""
     path = Path("sample.csv")
     rows = [
-        f"{'red' if i % 3 else 'blue'},{i * 1.37:.2f},{'' if i == 4 else i},{i % 2}"
+        f"{'red' if i % 3 else 'blue'},{i * 1.37:.2f},{'' if i == 4 else i * 7 % 40 + i % 2},"
+        f"{i % 2}"
         for i in range(40)
     ]
     path.write_text("\n".join(["colour,weight,age,label", *rows]) + "\n")
@@ -75,7 +76,7 @@ def test_draft_prints_a_schema_that_fits_and_warns_on_stderr(privet: Run, sample
     assert schema.attributes == {
         "colour": Categorical(["blue", "red"]),
         "weight": Numeric(0, 54),
-        "age": Numeric(0, 39, missing="?"),
+        "age": Numeric(0, 40, missing="?"),
     }
     assert (schema.target, schema.classes) == ("label", (0, 1))
     assert WARNING in words(ran.err)

@@ -27,6 +27,7 @@ COMMANDS = {
     "export": (("export", "m.json"), ["m.json"]),
     "schema declare": (("schema", "declare", "s.json", "--rows", 5), []),
     "schema draft": (("schema", "draft", "t.csv"), []),
+    "init": (("init", "t.csv", "--yes", "--force", "--classes", "a|b", "-c", "safety=x|y"), []),
     "anonymity": (("anonymity", "t.csv", "--quasi", "buying", "--sensitive", "class"), []),
     "federation plan": (("federation", "plan", "-s", "s.json"), ["s.json"]),
     "federation contribute": (
@@ -81,7 +82,7 @@ def test_what_is_read_stays_as_it_is(privet, made, tmp_path, name):
         *(["link.csv"] if reads_table else []),
         *read,
     ):
-        ran = privet(*words, "-o", target)
+        ran = privet(*words, "-o", target, "--force")
         assert ran.code == 2, (target, ran)
         assert "write elsewhere" in ran.err or "is written to a .parquet or .csv file" in ran.err
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

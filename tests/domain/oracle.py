@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privet.domain import Attribute, Boolean, Categorical, Date
+from privet.domain import Attribute, Boolean, Categorical, Date, Ordinal
 from privet.domain.attributes.base import What
 
 _YES = ("true", "t", "yes", "y", "on", "1", "1.0")
@@ -29,7 +29,7 @@ def code_of(attribute: Attribute, entry: Any) -> int:
         return attribute.unknown_code if known is None else attribute.values.index(known)
     return (
         _category(attribute, entry)
-        if isinstance(attribute, Categorical)
+        if isinstance(attribute, Categorical | Ordinal)
         else _bin(attribute, entry)
     )
 
@@ -38,9 +38,9 @@ def problem_of(attribute: Attribute, entry: Any) -> What | None:
     """What the owner is told about an entry; None where it fits."""
     entry = _plain(entry)
     declared = attribute.missing is not None
-    if isinstance(attribute, Boolean | Categorical):
+    if isinstance(attribute, Boolean | Categorical | Ordinal):
         caught = attribute.on_unknown is not None or (
-            declared if isinstance(attribute, Boolean) else attribute.other is not None
+            declared if isinstance(attribute, Boolean | Ordinal) else attribute.other is not None
         )
         if _is_null(entry):
             return None if caught or declared else "null"
@@ -85,18 +85,20 @@ def _truth(entry: Any) -> bool | None:
     return True if text in _YES else False if text in _NO else None
 
 
-def _category(attribute: Categorical, entry: Any) -> int:
+def _category(attribute: Categorical | Ordinal, entry: Any) -> int:
     place = _place(attribute, entry)
     return attribute.unknown_code if place is None else place
 
 
-def _place(attribute: Categorical, entry: Any) -> int | None:
+def _place(attribute: Categorical | Ordinal, entry: Any) -> int | None:
     for code, value in enumerate(attribute.values):
         if _text(entry) == _text(value):
             return code
     for code, value in enumerate(attribute.values):
         if _text(entry) in _spellings(value):
             return code
+    if attribute.prefix is not None and len(_text(entry) or "") > attribute.prefix:
+        return _place(attribute, (_text(entry) or "")[: attribute.prefix])
     return None
 
 
@@ -144,6 +146,13 @@ def _number(attribute: Any, entry: Any) -> float | None:
             return None
     if isinstance(entry, str) and "_" in entry:
         return None
+    spelling = getattr(attribute, "spelling", None)
+    if spelling is not None and isinstance(entry, str):
+        for part in sorted(spelling.units, key=len, reverse=True):
+            entry = entry.replace(part, "")
+        entry = entry.replace("\u00a0", "").replace("\u202f", "")
+        entry = entry.replace(spelling.thousands or "\x00", "")
+        entry = entry.replace(spelling.decimal or ".", ".")
     try:
         number = float(entry)
     except (ValueError, TypeError):

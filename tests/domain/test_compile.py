@@ -52,7 +52,7 @@ def test_an_overlap_carries_and_names_both_cells() -> None:
         Cell((Condition("a", (1, 2)), Condition("b", (0,)))),
     )
     with pytest.raises(
-        OverlapError, match=r"\[a in \{0, 1\}\] and \[a in \{1, 2\} and b in \{0\}\] overlap"
+        OverlapError, match=r"\[a = x \| y\] and \[a = y \| z and b = u\] overlap"
     ) as caught:
         Cells.of(SCHEMA, [first, second])
     assert (caught.value.first, caught.value.second) == (first, second)

@@ -16,7 +16,7 @@ import privet as pv
 from privet.accounting.cost import Budget
 from privet.cli.options import learner_named
 from privet.client.curator import RemoteCurator
-from privet.queries import FindQuantiles
+from privet.queries import CountValues, FindQuantiles
 from tests.client.running import Running, running
 from tests.released.canaries import COUNTS, FOLDER, PERSON, SCHEMA, canaries, people
 from tests.released.chains import SETTINGS
@@ -71,6 +71,8 @@ def ask_everything(curator: RemoteCurator) -> None:
     for name in ("random-trees", "forest", "gibbs-tree"):
         model = learner_named(name, TINY, list(SETTINGS[name])).fit_from(curator)
     model.score_from(curator, TINY)
+    curator.confusion(model.model_, TINY)
+    curator.ask(CountValues("colour"), TINY)
     everyone = pv.Cells.everything(curator.schema)
     curator.count(everyone, TINY)
     curator.count(by="colour", epsilon=TINY)

@@ -46,9 +46,9 @@ def test_a_format_may_go_against_the_ending(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"path": "m.pdf"}, r"must end in \.txt, \.dot or \.onnx, got 'm\.pdf'"),
+        ({"path": "m.pdf"}, r"must end in \.txt, \.dot, \.onnx or \.sql, got 'm\.pdf'"),
         ({"path": "m.onx"}, r"did you mean '\.onnx'\?"),
-        ({"format": "pmml"}, "format must be 'text', 'dot' or 'onnx', got 'pmml'"),
+        ({"format": "pmml"}, "format must be 'text', 'dot', 'onnx' or 'sql', got 'pmml'"),
         ({}, "give a path to write to, or a format: text, dot, onnx"),
     ],
 )

@@ -125,7 +125,7 @@ def test_what_cannot_match_is_refused_by_name(columns, said):
     ],
 )
 def test_people_are_told_apart_by_columns_that_have_a_text(who):
-    open_table(DataFrame(a="void", n="decimal", c="boolean", who=who)).check_structure(SCHEMA)
+    open_table(DataFrame(a="void", n="decimal", c="string", who=who)).check_structure(SCHEMA)
 
 
 SECRET = 'it\'s `quoted`\\ "$1" {x} :y'

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from privet.cli.options import JSON, ROWS
+from privet.cli.options import FORCE, JSON, ROWS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,6 +50,7 @@ def anonymity(
         None, "--output", "-o", help="Where to draw class sizes, l and t: .svg, .png or .pdf."
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """How anonymous a table is: k-anonymity, l-diversity, t-closeness, and the worst classes. For
     the owner: exact, NOT private.
@@ -68,8 +69,8 @@ def anonymity(
     from privet.cli.options import check_apart
 
     if output is not None:
-        check_writable(output)
         check_apart([output], table, None)
+        check_writable(output, force=force)
     columns = next(csv.reader([quasi], skipinitialspace=True), [])
     with working("grouping"):
         report = examine(

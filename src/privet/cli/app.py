@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,13 +17,15 @@ from privet.cli import (
     anonymity,
     audit,
     count,
-    curator,
+    curator_owner,
     datasets,
     demo,
     epsilon,
+    evaluate,
     federation,
     fit,
     hide_given_passwords,
+    init,
     ledger,
     merge,
     outsource,
@@ -35,6 +39,10 @@ from privet.cli import (
 
 class _Group(TyperGroup):
     """All commands; a word that is repeated because it is wrong may hold a password."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        join_help_lines(self)
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         with _hidden_passwords():
@@ -51,10 +59,27 @@ def _hidden_passwords() -> Iterator[None]:
         yield
     except click.UsageError as error:
         told = error.format_message()
-        hidden = hide_given_passwords(told)
+        hidden = hide_given_passwords(_say_once(told))
         if hidden == told:
             raise
         raise click.UsageError(hidden, error.ctx) from None
+
+
+def _say_once(told: str) -> str:
+    """Return a message without advice that both libraries beneath have added."""
+    sentences = re.split(r"(?<=[.?)]) ", told)
+    return " ".join(dict.fromkeys(sentences))
+
+
+def join_help_lines(command: click.Command) -> None:
+    """Make each paragraph of a command's help one line, which a terminal of any width can wrap.
+
+    The same for all commands of a group.
+    """
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(text.split()) for text in paragraphs)
+    for inner in getattr(command, "commands", {}).values():
+        join_help_lines(inner)
 
 
 app = typer.Typer(
@@ -66,9 +91,10 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("demo")(demo.demo)
+app.command("init")(init.init)
 app.command("fit")(fit.fit)
 app.command("predict")(fit.predict)
-app.command("evaluate")(fit.evaluate)
+app.command("evaluate")(evaluate.evaluate)
 app.command("update")(merge.update)
 app.command("merge")(merge.merge)
 app.command("join")(merge.join)
@@ -85,7 +111,7 @@ app.command("sources")(sources.sources)
 app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")
-app.add_typer(curator.app, name="curator")
+app.add_typer(curator_owner.app, name="curator")
 app.add_typer(relay.app, name="relay")
 app.add_typer(federation.app, name="federation")
 app.add_typer(outsource.app, name="outsource")

@@ -5,13 +5,18 @@ The curator is that of a table with a ledger beside it, or one at an address.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
+import shlex
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
@@ -32,10 +37,13 @@ from privet._planted import follow_own_links
 from privet._progress import watched
 from privet.accounting.cost import Budget, parse_epsilon, parse_exact
 from privet.accounting.ledger import SQLiteLedger
+from privet.accounting.ledger.reservations import IDLE
 from privet.cli.options import check_no_table, ledger_beside
 from privet.cli.printing import budget_table, format_number
 from privet.curator import AnyCurator, Curator
 from privet.curator.resumed import ResumableCurator, Unfinished
+from privet.curator.table_check import WARNING as CHECK_WARNING
+from privet.curator.table_check import check_table
 from privet.domain import Schema
 from privet.errors import (
     AbsentWarning,
@@ -46,8 +54,11 @@ from privet.errors import (
     TableError,
 )
 from privet.tables.base import Table
+from privet.tables.catalog.read import read_catalog
+from privet.tables.held_out import Part, split_table
 from privet.tables.identity import count_names, identify_rows
 from privet.tables.open import open_table
+from privet.text import hide_password
 
 if TYPE_CHECKING:
     from privet.client.curator import RemoteCurator
@@ -57,12 +68,20 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = "10"
 
 
+#: Who asks where nobody else is named.
+OWNER = "owner"
+
+
 class AskingPlace(Protocol):
     """Where a command asks."""
 
     @property
     def schema(self) -> Schema:
         """What is public there."""
+
+    @property
+    def split(self) -> str | None:
+        """How its rows are split; None where all are asked about."""
 
     def curator(self, epsilon: str) -> AnyCurator:
         """Return whom to ask.
@@ -80,19 +99,107 @@ class TablePlace:
     budget: str | None
     ledger: Path | None
     analyst: str
+    held_out: Selected | None = None
 
     def curator(self, epsilon: str) -> Curator:
-        opened = open_table(self.table)
+        opened = self._open()
         opened.check_structure(self.schema)
         parse_epsilon("epsilon", epsilon)
-        cap = (
-            None if self.budget is None else Budget(parse_exact("--budget", self.budget, zero=True))
-        )
-        book = SQLiteLedger(ledger_beside(self.table) if self.ledger is None else self.ledger)
-        if book.cap(opened.name) is None:
-            check_new_account(self.table, opened, book)
-            cap = cap or Budget(DEFAULT_BUDGET)
+        book, cap = open_account(self.table, self.budget, self.ledger)
         return Curator(opened, self.schema, cap, ledger=book, analyst=self.analyst)
+
+    @property
+    def split(self) -> str | None:
+        """How the rows are split, in words: what a model says of which rows it has not seen.
+
+        Without a person, all columns say which part a row is in: with one more, it may be in the
+        other.
+        """
+        if self.held_out is None:
+            return None
+        by = f"person {self.schema.person!r}"
+        if self.schema.person is None:
+            names = [column.name for column in read_catalog(open_table(self.table))]
+            by = f"columns {hashlib.sha256(json.dumps(names).encode()).hexdigest()[:12]}"
+        size = parse_exact("--test-size", self.held_out.test_size)
+        return f"test size {size} by key {self.held_out.key} and {by}"
+
+    def _open(self) -> Table:
+        opened = open_table(self.table)
+        if self.held_out is None:
+            return opened
+        parts = split_table(opened, self.held_out.test_size, self.held_out.key)
+        return parts[self.held_out.part == "test"]
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The part of a table that a command asks about."""
+
+    part: Part
+    test_size: str
+    key: str
+
+    @classmethod
+    def of(cls, part: Part, test_size: str | None, key: str) -> Selected | None:
+        """Return the part that the options of a command select; None for the whole table."""
+        if test_size is None:
+            return None
+        share = parse_exact("--test-size", test_size)
+        if not 0 < share < 1:
+            raise ParameterError(
+                f"--test-size must be between 0 and 1, such as 0.2, got {test_size!r}"
+            )
+        return cls(part, test_size, key)
+
+    def scale(self, n_rows: int) -> int:
+        """Return about how many rows the part has, from the public number of all rows."""
+        share = parse_exact("--test-size", self.test_size)
+        return max(round(n_rows * (share if self.part == "test" else 1 - share)), 1)
+
+    @property
+    def odds(self) -> float:
+        """How many test rows there are for each row to train on."""
+        share = parse_exact("--test-size", self.test_size)
+        return float(share / (1 - share))
+
+
+def open_account(
+    table: str, budget: str | None, ledger: Path | None
+) -> tuple[SQLiteLedger, Budget | None]:
+    """Return the ledger of a table, and its budget where it has none there yet."""
+    opened = open_table(table)
+    cap = None if budget is None else Budget(parse_exact("--budget", budget, zero=True))
+    book = SQLiteLedger(ledger_beside(table) if ledger is None else ledger)
+    if book.cap(opened.name) is None:
+        check_new_account(table, opened, book)
+        cap = cap or Budget(ask_for_budget(opened.name))
+    return book, cap
+
+
+def ask_for_budget(name: str) -> str | Fraction:
+    """Return the budget of a table that has none: what the owner answers, or a default that is
+    said.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        typer.echo(
+            f"privet: {name} has no budget yet; all answers about it may cost epsilon "
+            f"{DEFAULT_BUDGET} in total from now on. Set another one with --budget the first time, "
+            f"or later with 'privet ledger cap'",
+            err=True,
+        )
+        return DEFAULT_BUDGET
+    typer.echo(
+        f"{name} has no budget yet. It bounds the epsilon of all answers about this table "
+        "together, now and later; below 1 is strong protection, above 10 is weak.",
+        err=True,
+    )
+    while True:
+        given = typer.prompt("Total epsilon", default=DEFAULT_BUDGET, err=True)
+        try:
+            return parse_exact("the total epsilon", given, zero=True)
+        except ParameterError as error:
+            typer.echo(f"privet: {error}", err=True)
 
 
 def check_new_account(place: str, table: Table, ledger: SQLiteLedger) -> None:
@@ -135,14 +242,15 @@ class CuratorPlace:
     dataset: str | None
     token_file: Path | None
     schema_file: Path | None
+    ca: Path | None = None
 
     @cached_property
     def _connected(self) -> RemoteCurator:
         from privet.client.curator import connect
 
-        curator = connect(
-            self.url, None if self.token_file is None else token_of(self.token_file), self.dataset
-        )
+        # the file is read again when its token was replaced
+        token = None if self.token_file is None else partial(token_of, self.token_file)
+        curator = connect(self.url, token, self.dataset, ca=self.ca)
         if (
             self.schema_file is not None
             and Schema.read(self.schema_file).fingerprint != curator.schema.fingerprint
@@ -156,6 +264,10 @@ class CuratorPlace:
     @property
     def schema(self) -> Schema:
         return self._connected.schema
+
+    @property
+    def split(self) -> None:
+        return None
 
     def curator(self, epsilon: str) -> RemoteCurator:
         parse_epsilon("epsilon", epsilon)
@@ -171,10 +283,13 @@ def place_of(
     dataset: str | None,
     token_file: Path | None,
     known: Schema | None = None,
+    ca: Path | None = None,
+    held_out: Selected | None = None,
 ) -> AskingPlace:
     """Return where to ask, from the options of a command.
 
-    ``known`` is the schema where no file is given.
+    ``known`` is the schema where no file is given, ``held_out`` a part of the table.
+    ``ca`` may be set for all curators, in the environment, so it is no mistake beside a table.
     """
     if table.startswith(("http://", "https://")):
         if budget is not None or ledger is not None or analyst is not None:
@@ -182,19 +297,52 @@ def place_of(
                 "--budget, --ledger and --analyst are for a table; a curator at an address knows "
                 "them by the token"
             )
-        return CuratorPlace(table, dataset, token_file, schema)
+        if held_out is not None:
+            raise ParameterError(
+                "--test-size is for a table of yours; a curator at an address answers for all rows"
+            )
+        return CuratorPlace(table, dataset, token_file, schema, ca)
     if dataset is not None or token_file is not None:
         raise ParameterError(
             "--dataset and --token-file are for a curator at an address, such as "
             "https://curator.example"
         )
     if schema is None and known is None:
+        shown = hide_password(table)
         raise ParameterError(
-            "--schema is needed for a table: the file that says what is public about it"
+            "--schema is needed for a table: the file that says what is public about it. "
+            f"'privet init {shown}' makes one"
         )
     public = known if schema is None else Schema.read(schema)
     assert public is not None
-    return TablePlace(table, public, budget, ledger, "owner" if analyst is None else analyst)
+    asks = OWNER if analyst is None else analyst
+    if held_out is not None and public.n_rows is not None:
+        public = public.declare(n_rows=held_out.scale(public.n_rows))
+    return TablePlace(table, public, budget, ledger, asks, held_out)
+
+
+def show_check(place: AskingPlace) -> None:
+    """Tell the owner how a table of theirs fits its schema, on standard error; nothing where it
+    does.
+
+    Exact facts about private rows: they are in no file that a command writes, and whoever asks a
+    curator at an address is told nothing. The command goes on either way, so that nothing else
+    depends on them.
+    """
+    if isinstance(place, TablePlace) and place.analyst == OWNER:
+        show_table_check(place.table, place.schema)
+
+
+def show_table_check(table: str, schema: Schema) -> None:
+    """Tell the owner of a table how it fits a schema, on standard error; nothing where it does."""
+    with working("comparing the table with its schema"):
+        found = check_table(open_table(table), schema)
+    if not found.fits:
+        typer.echo(
+            f"privet: for you alone, exact facts about the rows (--no-check does not look):\n"
+            f"{found}\n  {CHECK_WARNING}",
+            err=True,
+        )
 
 
 def token_of(path: Path) -> str:
@@ -218,8 +366,11 @@ def print_budget(console: Console, curator: AnyCurator) -> None:
         )
 
 
-def check_writable(path: Path) -> None:
-    """Raise unless a file can be written there: nothing should be paid for and then lost."""
+def check_writable(path: Path, *, force: bool) -> None:
+    """Raise unless a file can be written there: nothing should be paid for and then lost.
+
+    A file that is there is replaced with ``force`` only, or by the work that began it.
+    """
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise TableError(
             f"cannot write {path}: its folder must exist and be writable, and it must not be a "
@@ -230,6 +381,15 @@ def check_writable(path: Path) -> None:
     except OSError as error:
         raise TableError(f"cannot write {path}: {error.strerror}") from None
     check_no_table(path)
+    if path.is_file() and not force and not place_of_unfinished(path).exists():
+        raise ParameterError(
+            f"{path} exists already; write elsewhere, or add --force to replace it"
+        )
+
+
+def place_of_unfinished(output: Path) -> Path:
+    """Return where work that was interrupted is kept, beside the file that it will write."""
+    return output.with_name(output.name + ".unfinished")
 
 
 def write_out(path: Path, said: str | bytes, *, quiet: bool = False, private: bool = False) -> None:
@@ -271,6 +431,17 @@ def working(what: str) -> Iterator[None]:
 # Progress bars on standard error, where somebody looks.
 
 
+def say_if_cold() -> None:
+    """Say where somebody looks that the first fit compiles, and why it takes longer."""
+    if Console(stderr=True).is_terminal:
+        from privet._numba import is_cold
+
+        if is_cold():
+            typer.echo(
+                "privet: compiling loops for this machine, once; about ten seconds", err=True
+            )
+
+
 @contextmanager
 def work_bars(what: str, *, remaining: bool = False) -> Iterator[Callable[[float], None]]:
     """Show two progress bars: how much of the whole is paid for, and of the query under way.
@@ -298,6 +469,9 @@ def work_bars(what: str, *, remaining: bool = False) -> Iterator[Callable[[float
         step = bars.add_task("", total=None, visible=False)
 
         def told(doing: str, share: float | None) -> None:
+            task = bars.tasks[step]
+            if task.finished or task.description != f"  {doing}":
+                bars.reset(step)  # another query: the clock of one that is done stands still
             bars.update(
                 step,
                 description=f"  {doing}",
@@ -328,7 +502,7 @@ def resumable(
 
     What was begun is kept beside the output until this block ends well.
     """
-    place = output.with_name(output.name + ".unfinished")
+    place = place_of_unfinished(output)
     if anew:
         give_up(place, curator)
     unfinished = Unfinished.begin(place, curator, *facts)
@@ -346,23 +520,29 @@ def resumable(
             yield asked, unfinished.save
         except KeyboardInterrupt:
             if unfinished.was_begun:
-                typer.echo(
-                    (
-                        "\nprivet: interrupted; the same command goes on with it, and pays for "
-                        "nothing "
-                        "twice"
-                    ),
-                    err=True,
-                )
+                typer.echo(f"\nprivet: interrupted; {_describe_going_on(asked)}", err=True)
             raise
-        except PrivetError:
+        except PrivetError as error:
+            free = False
             with suppress(PrivetError):  # a ledger that cannot be asked says nothing
-                # refused before it cost anything: there is nothing to go on with
-                if not asked.charged:
+                free = not asked.charged
+                if free:  # refused before it cost anything: there is nothing to go on with
                     asked.give_up()
                     unfinished.finish()
+            if unfinished.was_begun and not free:
+                error.add_note(_describe_going_on(asked))
             raise
     unfinished.finish()
+
+
+def _describe_going_on(asked: ResumableCurator) -> str:
+    """Say what is kept of work that was interrupted, and which command goes on with it."""
+    command = hide_password(shlex.join(["privet", *sys.argv[1:]]))
+    return (
+        f"{asked.describe_kept()}; the rest stays set aside for {IDLE.days} days. To go on, give "
+        f"the same command again, which pays for nothing twice:\n  {command}\n"
+        "--anew gives it up instead and frees what is set aside"
+    )
 
 
 def give_up(place: Path, curator: AnyCurator) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from privet.cli.options import JSON
+from privet.cli.options import FORCE, JSON
 
 if TYPE_CHECKING:
     from privet.audit import AuditResult
@@ -45,6 +45,7 @@ def audit(
     ),
     listed: bool = typer.Option(False, "--list", help="Show what can be audited, and end."),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Two-world tests of whole fitted models: a lower bound on the epsilon that each really has,
     beside the one that it claims.
@@ -84,7 +85,7 @@ def audit(
             raise ParameterError(
                 f"output must be a file that ends in .md or .json, got {str(output)!r}"
             )
-        check_writable(output)
+        check_writable(output, force=force)
     with work_bars("audit", remaining=True) as show:
         results = audit_table(
             lines, runs, epsilon=amount, confidence=confidence, jobs=jobs, done=show

@@ -9,7 +9,18 @@ from typing import Any
 
 import typer
 
-from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, SCHEMA, TABLE, TOKEN_FILE
+from privet.cli.options import (
+    ANALYST,
+    BUDGET,
+    CA,
+    DATASET,
+    JSON,
+    KEY,
+    LEDGER,
+    SCHEMA,
+    TABLE,
+    TOKEN_FILE,
+)
 
 
 def count(
@@ -31,6 +42,8 @@ def count(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
+    key: str | None = KEY,
     as_json: bool = JSON,
 ) -> None:
     """Noisy class counts of a table. The charge is recorded in a ledger first, so that a second
@@ -47,11 +60,11 @@ def count(
     from privet.cli.printing import counts_table
     from privet.queries import CountBy, check_query
 
-    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, ca=ca)
     query = CountBy(by, _parse_conditions(where))
     check_query(query, place.schema)  # before a ledger learns a budget
     curator = place.curator(epsilon)
-    answer = curator.ask(query, epsilon)
+    answer = curator.ask(query, epsilon) if key is None else curator.ask_once(key, query, epsilon)
     if as_json:
         counts = _nest_by_label(answer.tables[0].tolist(), answer.labels)
         out = {
@@ -118,6 +131,8 @@ def quantile(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
+    key: str | None = KEY,
     as_json: bool = JSON,
 ) -> None:
     """The bin of a number or a date that about holds its median, or another quantile. The charge
@@ -130,13 +145,15 @@ def quantile(
 
     from privet.cli.asking import place_of, print_budget
     from privet.cli.printing import format_number
+    from privet.queries import FindQuantile
     from privet.queries.quantile import bound_rows_off, find_ordered, parse_share
 
-    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, ca=ca)
     # before a ledger learns a budget
     share, ordered = parse_share(q), find_ordered(place.schema, attribute)
     curator = place.curator(epsilon)
-    answer = curator.quantile(attribute, share, epsilon)
+    wanted = FindQuantile(attribute, share)
+    answer = curator.ask(wanted, epsilon) if key is None else curator.ask_once(key, wanted, epsilon)
     assert answer.row_cost.epsilon is not None
     off = bound_rows_off(share, answer.row_cost.epsilon, ordered.bins)
     if as_json:

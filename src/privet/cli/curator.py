@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+import os
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from privet.accounting.cost import Budget
-    from privet.service.sql import SQLFunctions
+    from privet.service.owner.desk import Desk, Outcome
     from privet.service.state import ServiceState
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ HOME = typer.Option(
 )
 EPSILON = typer.Option(None, "--epsilon", "-e", help="In epsilon, such as 1 or 1/3.")
 RHO = typer.Option(None, "--rho", help="In rho (zCDP), instead of epsilon.")
+WHY = typer.Option("", "--why", help="The reason, for the audit log.")
 DELTA = typer.Option(None, "--delta", help="With epsilon: as much rho as keeps (epsilon, delta).")
 
 
@@ -51,6 +53,8 @@ def init(
     from privet.service.state import ServiceState
 
     made, token = ServiceState.make(home, ledger, least_epsilon)
+    with open_desk(home).changing("home made", "the home of a curator was made"):
+        pass
     typer.echo(f"made {made.path}")
     typer.echo(f"the owner's token for the page, shown this once: {token}")
 
@@ -83,64 +87,41 @@ def add_dataset(
         "--same-rows",
         help="You know that another data set has the same rows: their charges do not add up.",
     ),
+    check: bool = typer.Option(
+        True,
+        "--check/--no-check",
+        help="Show you, and nobody else, rows that do not fit the schema.",
+    ),
+    why: str = WHY,
     home: Path = HOME,
 ) -> None:
     """Register a table with its schema and the budget of all analysts together.
 
+    Shows you, and nobody else, how the rows fit the schema, unless they all do.
+
     Example: [bold]privet curator dataset add people duckdb:///people.db?table=people --schema
     people.schema.json --epsilon 3[/bold]
     """
-    from privet.accounting.ledger.relation import Relation, check_relation
+    from privet.cli.asking import show_table_check
     from privet.domain import Schema
-    from privet.errors import LedgerError
-    from privet.tables.identity import identify_rows
-    from privet.tables.open import open_table
-    from privet.tables.sources.registry import make_absolute
+    from privet.service.owner.datasets import add_dataset as add
 
-    state = _open(home)
-    budget = _parse_budget(epsilon, rho, delta)
-    public = Schema.read(schema)
-    opened = open_table(table)
-    opened.check_structure(public)
-    opened.check_reachable()
-    before = state.ledger.cap(name)
-    if before is not None and not before.matches(budget):
-        raise LedgerError(
-            f"the ledger knows data set {name!r} already, with a budget of {before}, which stays: "
-            "give that one"
+    public, budget = Schema.read(schema), parse_budget(epsilon, rho, delta)
+    desk = open_desk(home)
+    if check:
+        show_table_check(table, public)
+    tell(
+        add(
+            desk,
+            name,
+            table,
+            public,
+            budget,
+            sql=sql,
+            public_counts=public_counts,
+            same_rows=same_rows,
+            why=why,
         )
-    own = Relation(public.neighbours, public.rows_per_person, public.person or "")
-    check_relation(name, state.ledger.relation(name), own)
-    state.accounts.check_new_dataset(name)
-    rows = identify_rows(table, opened)
-    known = _find_same_rows(state, name, rows)
-    if known and not same_rows:
-        others = ", ".join(map(repr, known))
-        raise ParameterError(
-            f"the rows of {opened.name!r} are, or may be, those of data set {others}: under two "
-            "names each budget can be spent in full. Grant analysts that one instead, or say "
-            "--same-rows if that is what you want; it is recorded"
-        )
-    if sql:
-        functions = _require_sql_functions(state)
-        functions.add_dataset(name, opened.name, public, public_counts=public_counts)
-        for told in functions.list_told(name):
-            typer.echo(
-                f"warning: every login can read the exact number of rows of {told}", err=True
-            )
-    budget = state.ledger.open_cap(name, budget)
-    state.accounts.add_dataset(name, make_absolute(table), public, rows, known)
-    if opened.writable():
-        typer.echo(
-            (
-                "warning: these credentials could change the table; give the curator a role that "
-                "can only read it"
-            ),
-            err=True,
-        )
-    typer.echo(
-        f"data set {name!r}: {opened.name}, {len(public.names)} attributes, {public.n_classes} "
-        f"classes, budget {budget}"
     )
 
 
@@ -155,53 +136,84 @@ def list_datasets(home: Path = HOME) -> None:
     from privet.cli.printing import budget_table
 
     state = _open(home)
-    Console().print(
-        budget_table(state.ledger, [dataset.name for dataset in state.accounts.datasets()])
-    )
+    served = {dataset.name: dataset for dataset in state.accounts.datasets()}
+    Console().print(budget_table(state.ledger, list(served)))
+    for name, one in served.items():
+        if one.paused is not None:
+            since, why = one.paused
+            typer.echo(f"{name!r} is paused since {since[:16]} UTC{f': {why}' if why else ''}")
+    removed = [name for name in state.ledger.datasets() if name not in served]
+    if removed:
+        Console().print(budget_table(state.ledger, removed, "No longer served; what was spent"))
     for dataset, other, _ in state.accounts.overlaps():
         typer.echo(f"{dataset!r} has rows of {other!r}: what is spent on them does not add up")
     typer.echo(f"Every query costs at least {float(state.least_epsilon):g} (epsilon).")
 
 
 @dataset_app.command("remove")
-def remove_dataset(name: str = typer.Argument(help="The data set."), home: Path = HOME) -> None:
+def remove_dataset(
+    name: str = typer.Argument(help="The data set."), why: str = WHY, home: Path = HOME
+) -> None:
     """No longer answer questions about a table. What was spent on it stays in the ledger.
 
     Example: [bold]privet curator dataset remove people[/bold]
     """
-    state = _open(home)
-    state.accounts.remove_dataset(name)
-    functions = state.functions
-    if functions is not None:
-        functions.remove_dataset(name)
-    typer.echo(f"data set {name!r} is no longer served")
+    from privet.service.owner.datasets import remove_dataset as remove
+
+    tell(remove(open_desk(home), name, why))
 
 
 @analyst_app.command("add")
-def add_analyst(name: str = typer.Argument(help="Who."), home: Path = HOME) -> None:
+def add_analyst(
+    name: str = typer.Argument(help="Who."),
+    same_person: bool = typer.Option(
+        False, "--same-person", help="They were removed, and come back: what they spent counts on."
+    ),
+    why: str = WHY,
+    home: Path = HOME,
+) -> None:
     """Register an analyst. Their token is shown this once.
 
     Example: [bold]privet curator analyst add ada[/bold]
     """
-    token = _open(home).accounts.add_analyst(name)
-    typer.echo(f"the token of {name!r}, shown this once: {token}")
+    from privet.service.owner.people import add_analyst as add
+
+    tell_token(add(open_desk(home), name, same_person=same_person, why=why), repr(name))
 
 
 @analyst_app.command("token")
 def new_token(
     name: str | None = typer.Argument(None, help="Who."),
     owner: bool = typer.Option(False, "--owner", help="The owner's own token, for the page."),
+    overlap: str | None = typer.Option(
+        None,
+        help="How long the token before stays valid, such as 2h or 7d; by default it ends at once.",
+    ),
+    why: str = WHY,
     home: Path = HOME,
 ) -> None:
-    """Give an analyst another token. The one before ends at once.
+    """Give an analyst another token. The one before ends at once, or after --overlap, so that their
+    fits can go on meanwhile.
 
-    Example: [bold]privet curator analyst token ada[/bold]
+    Example: [bold]privet curator analyst token ada --overlap 2h[/bold]
     """
-    accounts = _open(home).accounts
+    from privet.service.accounts import FIRST_OWNER
+    from privet.service.owner.desk import parse_span
+    from privet.service.owner.people import replace_staff_token, replace_token
+
     if owner == (name is not None):
         raise ParameterError("give the name of an analyst, or --owner")
-    token = accounts.new_owner_token() if name is None else accounts.new_token(name)
-    typer.echo(f"the new token{'' if name is None else f' of {name!r}'}, shown this once: {token}")
+    if name is None and overlap is not None:
+        raise ParameterError("--overlap is for the token of an analyst")
+    desk = open_desk(home)
+    if name is None:
+        made, whose = replace_staff_token(desk, FIRST_OWNER.name, why), ""
+    else:
+        span = timedelta(0) if overlap is None else parse_span("--overlap", overlap)
+        made, whose = replace_token(desk, name, why, span), f" of {name!r}"
+    typer.echo(f"the new token{whose}, shown this once: {made.token}")
+    for warning in made.warnings:
+        typer.echo(warning)
 
 
 @analyst_app.command("role")
@@ -215,11 +227,9 @@ def give_role(
 
     Example: [bold]privet curator analyst role ada ada_login[/bold]
     """
-    state = _open(home)
-    if name not in state.accounts.analysts():
-        raise ParameterError(f"no analyst {name!r}")
-    _require_sql_functions(state).grant_role(role, name)
-    typer.echo(f"the role {role!r} asks as {name!r}")
+    from privet.service.owner.people import give_role as give
+
+    tell(give(open_desk(home), name, role))
 
 
 @analyst_app.command("list")
@@ -244,30 +254,21 @@ def grant(
     rho: str | None = RHO,
     delta: str | None = DELTA,
     until: str | None = typer.Option(
-        None, help="When the grant ends: a date, an ISO time, or a span such as 30d or 12h."
+        None, help="When the grant ends: a date, an ISO time, a span such as 30d, or never."
     ),
+    why: str = WHY,
     home: Path = HOME,
 ) -> None:
     """Let an analyst ask about a data set, up to a budget of their own in all. Granting again
-    changes budget and end.
+    changes what you give, the budget or the end, and leaves the other.
 
     Example: [bold]privet curator grant ada people --epsilon 1 --until 30d[/bold]
     """
-    state = _open(home)
-    budget = _parse_budget(epsilon, rho, delta)
-    ends = None if until is None else _parse_expiry(until)
-    if (
-        dataset in {known.name for known in state.accounts.datasets()}
-        and analyst in state.accounts.analysts()
-    ):
-        # the cap first: a grant without one would be bound by the data set's only
-        state.ledger.set_cap(dataset, budget, analyst)
-    state.accounts.grant(analyst, dataset, ends)
-    functions = state.functions
-    if functions is not None:
-        functions.allow(dataset, analyst, ends)
-    end = "" if ends is None else f", until {ends.isoformat(timespec='minutes')}"
-    typer.echo(f"{analyst!r} may spend {budget} on {dataset!r}{end}")
+    from privet.service.owner.rights import grant as give
+
+    given = epsilon is not None or rho is not None or delta is not None
+    budget = parse_budget(epsilon, rho, delta) if given else None
+    tell(give(open_desk(home), analyst, dataset, budget, until, why))
 
 
 @app.command("revoke")
@@ -276,22 +277,16 @@ def revoke(
     dataset: str | None = typer.Argument(
         None, help="About which data set; by default any, and the token ends."
     ),
+    why: str = WHY,
     home: Path = HOME,
 ) -> None:
     """Take back a grant, or all grants of an analyst and their token. Acts at once.
 
     Example: [bold]privet curator revoke ada people[/bold]
     """
-    state = _open(home)
-    names = state.accounts.revoke(analyst, dataset)
-    functions = state.functions
-    if functions is not None:
-        for one in names:
-            functions.forbid(one, analyst)
-    what = "nothing was granted" if not names else ", ".join(map(repr, names))
-    typer.echo(
-        f"{analyst!r} may no longer ask ({what}){'' if dataset else '; the token has ended'}"
-    )
+    from privet.service.owner.rights import revoke as take_back
+
+    tell(take_back(open_desk(home), analyst, dataset, why))
 
 
 @app.command("ledger")
@@ -299,6 +294,9 @@ def ledger(
     dataset: str | None = typer.Option(None, help="Only this data set."),
     analyst: str | None = typer.Option(None, help="Only what this analyst asked."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    as_csv: bool = typer.Option(
+        False, "--csv", help="Print all lines as CSV: charges, caps and reservations."
+    ),
     home: Path = HOME,
 ) -> None:
     """Show the charges, and what is left. Charges without an answer are marked.
@@ -308,6 +306,11 @@ def ledger(
     from privet.accounting.ledger.journal import entry_to
     from privet.cli.printing import budget_table, grants_table, ledger_table, reservations_table
 
+    if as_csv:
+        from privet.service.owner.history import export_ledger
+
+        typer.echo(export_ledger(open_desk(home), "csv", dataset, analyst), nl=False)
+        return
     state = _open(home)
     entries = state.ledger.entries(dataset, analyst)
     unanswered = state.ledger.unanswered()
@@ -337,6 +340,7 @@ def ledger(
 def cancel(
     analyst: str = typer.Argument(help="Whose reservation it is."),
     key: str = typer.Argument(help="Its key, as 'privet curator ledger' has it."),
+    why: str = WHY,
     home: Path = HOME,
 ) -> None:
     """Free what an analyst has set aside for a fit. What was charged stays charged, and the fit
@@ -344,13 +348,9 @@ def cancel(
 
     Example: [bold]privet curator cancel ada fit-5a3f...[/bold]
     """
-    from privet.cli.printing import format_number
+    from privet.service.owner.rights import cancel_reservation
 
-    ledger = _open(home).ledger
-    there = ledger.reservation(analyst, key)
-    ended = ledger.close_reservation(analyst, key, why="cancelled")
-    freed = format_number(there.left) if there is not None else "0"
-    typer.echo(f"cancelled {ended.what!r}: {ended.unit} {freed} can be spent again")
+    tell(cancel_reservation(open_desk(home), analyst, key, why))
 
 
 @app.command("verify")
@@ -374,7 +374,7 @@ def verify(
     from privet.accounting.ledger import Receipt, Witness, verify
 
     state = _open(home)
-    _check_witness(witness, new=new_witness)
+    check_witness(witness, new=new_witness)
     receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
     problems = verify(state.ledger, state.witness, receipts)
     if witness is not None:
@@ -388,7 +388,7 @@ def verify(
     typer.echo(f"the ledger is whole: {lines} lines{told}")
 
 
-def _check_witness(witness: Path | None, *, new: bool) -> None:
+def check_witness(witness: Path | None, *, new: bool) -> None:
     """A name that is typed wrongly must not begin a witness that has seen nothing."""
     if witness is None:
         if new:
@@ -403,21 +403,46 @@ def _check_witness(witness: Path | None, *, new: bool) -> None:
 
 @app.command("serve")
 def serve(
-    host: str = typer.Option(
-        "127.0.0.1", help="The address to listen at; by default this machine only."
+    ctx: typer.Context,
+    config: Path | None = typer.Option(
+        None,
+        "--config",
+        envvar="PRIVET_CONFIG",
+        help="Settings and limits (TOML); the environment and these options stand above it.",
     ),
-    port: int = typer.Option(8000, help="The port; 0 takes a free one.", min=0, max=65535),
+    host: str | None = typer.Option(
+        None, help="The address to listen at; by default this machine only (127.0.0.1)."
+    ),
+    port: int | None = typer.Option(
+        None, help="The port, by default 8000; 0 takes a free one.", min=0, max=65535
+    ),
     cert: Path | None = typer.Option(None, help="The TLS certificate (PEM)."),
     key: Path | None = typer.Option(None, help="The private key of the certificate (PEM)."),
-    behind_tls: bool = typer.Option(
-        False, "--behind-tls", help="Something in front does TLS: listen without it on any address."
+    behind_tls: bool | None = typer.Option(
+        None,
+        "--behind-tls/--no-behind-tls",
+        help="Something in front does TLS: listen without it on any address.",
+    ),
+    log: str | None = typer.Option(None, help="How logs are written: text (by default) or json."),
+    witness: Path | None = typer.Option(
+        None, help="Another witness of the ledger, on another disk, which must exist."
+    ),
+    metrics_token_file: Path | None = typer.Option(
+        None,
+        "--metrics-token",
+        help="The file with the token for /metrics; without one, there are no metrics.",
+    ),
+    check: bool = typer.Option(
+        False, "--check", help="Show the settings and where each comes from, and do not serve."
     ),
     rate: float | None = typer.Option(
         None,
         help="Requests a second that one analyst may send, in place of the home's limit.",
         min=0.01,
     ),
-    home: Path = HOME,
+    home: Path | None = typer.Option(
+        None, "--home", envvar="PRIVET_CURATOR", help="The folder of the curator."
+    ),
 ) -> None:
     """Serve the data sets over HTTP, and the page at /. A ledger that does not verify is not
     served.
@@ -426,14 +451,55 @@ def serve(
     """
     from dataclasses import replace
 
+    from privet.cli.settings import show_settings
     from privet.service.limits import Limits, read_limits
     from privet.service.serve import run
+    from privet.service.settings import read_settings
 
-    state = _open(home)
-    allowed = read_limits(Limits, home)
+    named = ctx.get_parameter_source("home")
+    given = {
+        # what the environment says is read with all else of it, and told apart by --check
+        "home": None if named is not None and named.name == "ENVIRONMENT" else home,
+        "host": host,
+        "port": port,
+        "cert": cert,
+        "key": key,
+        "behind_tls": behind_tls,
+        "log": log,
+        "metrics_token_file": metrics_token_file,
+        "witness": witness,
+    }
+    settings = read_settings(config, os.environ, given)
+    state = _open(settings.home)
+    allowed = settings.limits_over(read_limits(Limits, settings.home))
     if rate is not None:
         allowed = replace(allowed, rate=rate, burst=4 * rate)
-    run(state, allowed, host, port, cert, key, behind_tls=behind_tls)
+    if check:
+        show_settings(state, settings, allowed)
+    else:
+        run(state, settings, allowed)
+
+
+@app.command("backup")
+def backup(
+    folder: Path = typer.Argument(help="The new folder for the copy."), home: Path = HOME
+) -> None:
+    """Copy the home to a new folder, while it is served. To restore it, put the copy in the place
+    of the home and verify it.
+
+    Example: [bold]privet curator backup /mnt/backups/curator-2026-11-18[/bold]
+    """
+    from privet.service.backup import back_up
+
+    state = _open(home)
+    names = back_up(state, folder)
+    typer.echo(f"copied {', '.join(names)} to {folder}")
+    if "ledger.sqlite" not in names:
+        typer.echo(
+            "warning: the ledger and the audit log are in PostgreSQL and not in this copy: back up "
+            "that database, too, and after this",
+            err=True,
+        )
 
 
 @app.command("limits")
@@ -451,36 +517,39 @@ def limits(
     from privet.cli.limits import show_limits
     from privet.service.limits import Limits
 
-    _open(home)
-    show_limits(Limits, home, changes, as_json=as_json)
+    desk = open_desk(home)
+    if changes:
+        what = f"limits set: {', '.join(changes)}"
+        with desk.changing("limits", what):
+            show_limits(Limits, home, changes, as_json=as_json)
+    else:
+        show_limits(Limits, home, changes, as_json=as_json)
 
 
-def _find_same_rows(state: ServiceState, name: str, rows: frozenset[str]) -> list[str]:
-    """Return the other data sets that have some of these rows, or may have: removed ones too, as
-    what was spent on them stays.
-    """
-    from privet.errors import PrivetError
-    from privet.tables.identity import identify_rows
-    from privet.tables.open import open_table
+def open_desk(home: Path) -> Desk:
+    """Return the desk of whoever uses the command line: the home's administrator."""
+    import getpass
 
-    places = state.accounts.places()
-    for dataset in state.accounts.datasets():
-        if dataset.name not in places:  # registered by 0.1
-            try:
-                places[dataset.name] = identify_rows(dataset.place, open_table(dataset.place))
-            except PrivetError:  # it cannot be looked at now
-                places[dataset.name] = rows
-    return sorted(other for other, found in places.items() if other != name and found & rows)
+    from privet.service.audit_log import Person
+    from privet.service.owner.desk import Desk
+
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # a user id without a name
+        name = "command line"
+    return Desk(_open(home), Person(name, "administrator"))
 
 
-def _require_sql_functions(state: ServiceState) -> SQLFunctions:
-    functions = state.functions
-    if functions is None:
-        raise ParameterError(
-            "SQL clients can ask where the ledger is in PostgreSQL: init the curator with --ledger "
-            "postgresql://..."
-        )
-    return functions
+def tell(outcome: Outcome) -> None:
+    """Print what was done."""
+    for warning in outcome.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    typer.echo(outcome.said)
+
+
+def tell_token(outcome: Outcome, whose: str) -> None:
+    """Print a token, this once."""
+    typer.echo(f"the token of {whose}, shown this once: {outcome.token}")
 
 
 def _open(home: Path) -> ServiceState:
@@ -489,24 +558,11 @@ def _open(home: Path) -> ServiceState:
     return ServiceState.open(home)
 
 
-def _parse_budget(epsilon: str | None, rho: str | None, delta: str | None) -> Budget:
+def parse_budget(epsilon: str | None, rho: str | None, delta: str | None) -> Budget:
+    """Return the budget that is written so."""
     from privet.accounting.cost import Budget
 
     return Budget(epsilon, rho=rho, delta=delta)
-
-
-def _parse_expiry(text: str) -> datetime:
-    """A date, an ISO time, or a span from now."""
-    spans = {"d": "days", "h": "hours", "m": "minutes"}
-    try:
-        if text[-1] in spans and text.isascii() and text[:-1].isdigit():
-            return datetime.now(UTC) + timedelta(**{spans[text[-1]]: int(text[:-1])})
-        when = datetime.fromisoformat(text)
-    except (ValueError, OverflowError, IndexError):
-        raise ParameterError(
-            f"until must be a date, an ISO time, or a span such as 30d, 12h or 90m, got {text!r}"
-        ) from None
-    return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
 
 
 def _read_receipts(given: str) -> list[str]:

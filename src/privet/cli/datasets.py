@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from privet.cli.completion import complete_dataset
+
 app = typer.Typer(help="Public data sets with hand-written schemas.", no_args_is_help=True)
 
 
@@ -42,7 +44,7 @@ def list_(as_json: bool = typer.Option(False, "--json", help="Print JSON for mac
 
 @app.command("get")
 def get(
-    name: str = typer.Argument(help="The data set's name."),
+    name: str = typer.Argument(help="The data set's name.", autocompletion=complete_dataset),
     folder: Path = typer.Option(
         Path(), "--output", "-o", help="The folder for NAME.csv and NAME.schema.json."
     ),

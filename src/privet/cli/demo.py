@@ -115,6 +115,7 @@ def _measure_accuracies(
     """
     import math
     import sys
+    import warnings
 
     import pandas as pd
     from rich.console import Console
@@ -131,7 +132,10 @@ def _measure_accuracies(
     for epsilon in track(
         plan, "accuracy over epsilon", console=Console(stderr=True), disable=quiet, transient=True
     ):
-        said = pv.PrivetClassifier(epsilon, schema).fit(train).predict(test)
+        with warnings.catch_warnings():
+            # many fits of the same rows show how accuracy follows epsilon; the rows are public
+            warnings.simplefilter("ignore", pv.errors.RepeatedFitWarning)
+            said = pv.PrivetClassifier(epsilon, schema).fit(train).predict(test)
         lines.append(
             {
                 "learner": "privet",

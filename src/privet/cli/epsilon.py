@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from privet.cli.options import JSON
+from privet.cli.options import FORCE, JSON
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -101,6 +101,7 @@ def epsilon(
         None, "--plot", "-o", help="Where to draw all of it over epsilon: .svg, .png or .pdf."
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """What an epsilon means for a table, or which epsilon to choose. Reads no row and charges
     nothing.
@@ -134,7 +135,7 @@ def epsilon(
             "--posterior-below 0.2"
         )
     if plot is not None:
-        check_writable(plot)
+        check_writable(plot, force=force)
     public = None if schema is None else Schema.read(schema)
     setting = Setting(
         rows,

@@ -8,7 +8,17 @@ import typer
 
 from privet.cli.federation_demo import demo
 from privet.cli.merge import OWN_SCHEMA
-from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, TABLE, TOKEN_FILE
+from privet.cli.options import (
+    ANALYST,
+    BUDGET,
+    CA,
+    DATASET,
+    FORCE,
+    JSON,
+    LEDGER,
+    TABLE,
+    TOKEN_FILE,
+)
 
 app = typer.Typer(
     help="Several parties, one classifier: each counts its own rows, in its own place.",
@@ -39,6 +49,7 @@ def plan(
         "probabilities", help="How trees add up: probabilities, counts or vote."
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Draw the structures of random trees that all parties will count in. Sees no data and charges
     nothing.
@@ -55,8 +66,8 @@ def plan(
     from privet.domain import Schema
     from privet.federation.plan import draw_plan, write_plan
 
-    check_writable(output)
     check_apart([output], None, None, schema)
+    check_writable(output, force=force)
     drawn = draw_plan(Schema.read(schema), trees, rows=rows, height=height, combine=combine)
     write_plan(drawn, output)
     facts = {
@@ -96,7 +107,9 @@ def contribute(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Count a table's rows in the leaves of a plan and write the noisy counts to a file. The charge
     is recorded in a ledger first.
@@ -116,8 +129,8 @@ def contribute(
     from privet.learners.random_trees.batches import check_same_domain, contribution
     from privet.model.file import write_model
 
-    check_writable(output)
     check_apart([output], table, ledger, schema, plan)
+    check_writable(output, force=force)
     agreed = read_plan(plan)
     place = place_of(
         table,
@@ -128,6 +141,7 @@ def contribute(
         dataset,
         token_file,
         agreed.schema.declare(n_rows=None),
+        ca=ca,
     )
     check_same_domain(agreed, place.schema)
     if schema is None and not table.startswith(("http://", "https://")):

@@ -243,7 +243,7 @@ def _run(folder: Path, commands: list[list[str]], quiet: bool) -> None:
     running = [
         # - ours
         subprocess.Popen(  # noqa: S603
-            [*_COMMAND, *command],
+            [*_COMMAND, *command, "--force"],  # a demo writes over the one before
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""``privet fit``, ``predict`` and ``evaluate``."""
+"""``privet fit`` and ``predict``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import Any
 
 import typer
 
+from privet.cli.completion import complete_learner, complete_setting
 from privet.cli.options import (
     ANALYST,
     BUDGET,
+    CA,
     DATASET,
+    FORCE,
     JSON,
     LEDGER,
     NAMES,
     ROWS,
     SCHEMA,
+    SPLIT_KEY,
     TABLE,
+    TEST_SIZE,
     TOKEN_FILE,
 )
 
@@ -27,22 +32,40 @@ def fit(
     epsilon: str = typer.Option(
         ..., "--epsilon", "-e", help="What the fit may cost, such as 1, 0.1 or 1/3."
     ),
-    learner: str = typer.Option("privet", "--learner", "-l", help=f"One of {', '.join(NAMES)}."),
+    learner: str = typer.Option(
+        "privet",
+        "--learner",
+        "-l",
+        help=f"One of {', '.join(NAMES)}.",
+        autocompletion=complete_learner,
+    ),
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the model (JSON)."),
     setting: list[str] = typer.Option(
-        [], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."
+        [],
+        "--set",
+        help="A setting of the learner, NAME=VALUE; may be repeated.",
+        autocompletion=complete_setting,
     ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
+    test_size: str | None = TEST_SIZE,
+    split_key: str = SPLIT_KEY,
     anew: bool = typer.Option(
         False,
         "--anew",
         help="Give up a fit that was interrupted, and begin again; what it has cost is spent.",
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
+    check: bool = typer.Option(
+        True,
+        help="Look first at how the table fits its schema, and tell you alone, on standard error; "
+        "not with --analyst or a curator at an address.",
+    ),
 ) -> None:
     """Train a private classifier on a table and write it to a file. The charge is recorded in a
     ledger first.
@@ -56,15 +79,22 @@ def fit(
     """
     import json
 
-    from privet.cli.asking import check_writable, place_of, print_budget
+    from privet.cli.asking import Selected, check_writable, place_of, print_budget, show_check
     from privet.cli.options import check_apart, learner_named
     from privet.cli.printing import finite_or_none
 
-    check_writable(output)
     check_apart([output], table, ledger, schema)
+    check_writable(output, force=force)
     chosen = learner_named(learner, epsilon, setting)
-    curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
-    _fit_to(chosen, curator, learner, output, anew=anew)
+    chosen.check_parameters()
+    kept = Selected.of("train", test_size, split_key)
+    place = place_of(
+        table, schema, budget, ledger, analyst, dataset, token_file, ca=ca, held_out=kept
+    )
+    curator = place.curator(epsilon)
+    if check and analyst is None:
+        show_check(place)
+    _fit_to(chosen, curator, learner, output, place.split, anew=anew)
     statement = chosen.privacy_
     if as_json:
         out = {
@@ -86,14 +116,31 @@ def fit(
     print_budget(console, curator)
 
 
-def _fit_to(chosen: Any, curator: Any, name: str, output: Path, *, anew: bool) -> None:
+def _fit_to(
+    chosen: Any,
+    curator: Any,
+    name: str,
+    output: Path,
+    split: str | None,
+    *,
+    anew: bool,
+) -> None:
     """Train, and write the model. A fit of a table can go on where it was interrupted."""
-    import privet as pv
-    from privet.cli.asking import resumable
+    from dataclasses import replace
 
-    facts = [name, *chosen.list_settings()]
-    with resumable(curator, output, f"training {name}", facts, anew=anew) as (asked, keep):
+    import privet as pv
+    from privet.cli.asking import resumable, say_if_cold, saying_warnings
+
+    say_if_cold()
+    facts = [name, *chosen.list_settings(), *([] if split is None else [split])]
+    with (
+        saying_warnings(),
+        resumable(curator, output, f"training {name}", facts, anew=anew) as (asked, keep),
+    ):
         chosen.fit_from(asked)
+        if split is not None:
+            settings = {**chosen.model_.settings, "kept_apart": split}
+            chosen.model_ = replace(chosen.model_, settings=settings)
         keep()
         pv.save(chosen, output)
 
@@ -113,19 +160,26 @@ def predict(
     probabilities: bool = typer.Option(
         False, "--probabilities", "-p", help="Write the probability of each class too."
     ),
+    keep: list[str] = typer.Option(
+        [],
+        "--keep",
+        "-k",
+        help="A column of the table to write too, such as an id; may be repeated.",
+    ),
     costs: Path | None = typer.Option(
         None,
         "--costs",
         help='What mistakes cost (JSON), {"true class": {"predicted class": 5}}; by default those '
         "of the model, if any.",
     ),
+    force: bool = FORCE,
 ) -> None:
     """Classify the rows of a table. Needs the model file only; charges nothing.
 
     Where mistakes have costs, it says the class with the smallest expected cost. Pairs that
     --costs leaves out cost 1.
 
-    Example: [bold]privet predict m.json new-people.csv -o predictions.csv[/bold]
+    Example: [bold]privet predict m.json new-people.csv --keep id -p -o predictions.csv[/bold]
     """
     import sys
 
@@ -136,14 +190,14 @@ def predict(
     from privet.errors import TableError
 
     if output is not None:
-        check_writable(output)
         check_apart([output], table, costs, model)
+        check_writable(output, force=force)
     loaded = pv.load(model)
     if costs is not None:
         loaded = pv.ReleasedClassifier(loaded.model_.with_costs(_read_costs(costs)))
     if output is None:
         with saying_warnings():
-            _write_answers(loaded, table, probabilities, sys.stdout)
+            _write_answers(loaded, table, probabilities, keep, sys.stdout)
         return
     try:
         with (
@@ -151,7 +205,7 @@ def predict(
             atomic_file(output, private=True) as partial,  # about rows that may be private
             partial.open("w", encoding="utf-8", newline="") as file,
         ):
-            rows = _write_answers(loaded, table, probabilities, file)
+            rows = _write_answers(loaded, table, probabilities, keep, file)
     except OSError as error:
         raise TableError(f"cannot write {output}: {error.strerror}") from None
     typer.echo(f"wrote {rows} predictions to {output}", err=True)
@@ -178,7 +232,7 @@ def _read_costs(path: Path) -> dict[tuple[Any, Any], float]:
         ) from None
 
 
-def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> int:
+def _write_answers(loaded: Any, table: str, probabilities: bool, keep: list[str], file: Any) -> int:
     """Classify block by block, with a count of rows on standard error where somebody looks."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn
@@ -196,83 +250,26 @@ def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> i
     ) as bar:
         task = bar.add_task("classifying", total=None)
         for block in read_blocks(table):
-            _predict_rows(loaded, block, probabilities).to_csv(file, index=False, header=rows == 0)
+            answers = _predict_rows(loaded, block, probabilities, keep)
+            answers.to_csv(file, index=False, header=rows == 0)
             rows += len(block)
             bar.update(task, description=f"classified {rows:,} rows")
     return rows
 
 
-def _predict_rows(loaded: Any, rows: Any, probabilities: bool) -> Any:
+def _predict_rows(loaded: Any, rows: Any, probabilities: bool, keep: list[str]) -> Any:
     import pandas as pd
 
+    from privet._validate import check_name
+
+    for name in keep:
+        check_name("--keep", name, list(map(str, rows.columns)))
     shares, model = loaded.predict_proba(rows), loaded.model_
-    answer = pd.DataFrame({model.schema.target: loaded.classes_[model.decide(shares)]})
+    answer = rows[list(dict.fromkeys(keep))].reset_index(drop=True)
+    target = model.schema.target
+    said = f"predicted {target}" if target in keep else target
+    answer[said] = pd.Series(loaded.classes_[model.decide(shares)])
     if probabilities:
         for label, column in zip(model.schema.label.labels, shares.T, strict=True):
             answer[f"probability of {label}"] = column.round(6)
     return answer
-
-
-def evaluate(
-    model: Path = typer.Argument(help="A model file."),
-    table: str = TABLE,
-    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the evaluation may cost."),
-    schema: Path | None = SCHEMA,
-    budget: str | None = BUDGET,
-    ledger: Path | None = LEDGER,
-    analyst: str | None = ANALYST,
-    dataset: str | None = DATASET,
-    token_file: Path | None = TOKEN_FILE,
-    as_json: bool = JSON,
-) -> None:
-    """How well a model does on private rows: a noisy confusion matrix with an interval, charged to
-    the table's ledger.
-
-    Example: [bold]privet evaluate m.json held-out.csv --schema people.schema.json --epsilon
-    0.1[/bold]
-    """
-    import json
-
-    import privet as pv
-    from privet.cli.asking import place_of, print_budget, working
-
-    loaded = pv.load(model)
-    curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
-    with working("evaluating"):
-        evaluation = loaded.score_from(curator, epsilon)
-    low, high = evaluation.interval()
-    labels = curator.schema.label.labels
-    if as_json:
-        matrix = [[int(count) for count in line] for line in evaluation.confusion]
-        out = {
-            "accuracy": evaluation.accuracy,
-            "interval": [low, high],
-            "classes": list(labels),
-            "noisy_confusion": matrix,
-        }
-        typer.echo(json.dumps({**out, "left": str(curator.left)}))
-        return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    view = Table(
-        title="Noisy confusion matrix: true class in lines, predicted in columns",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
-    view.add_column("")
-    for label in labels:
-        view.add_column(label, justify="right")
-    for label, line in zip(labels, evaluation.confusion, strict=True):
-        view.add_row(label, *(str(int(count)) for count in line))
-    console = Console()
-    console.print(view)
-    console.print(
-        (
-            f"accuracy about {evaluation.accuracy:.3f} (for the noise: {low:.3f} to {high:.3f}, 19 "
-            "times in 20)"
-        ),
-        highlight=False,
-    )
-    print_budget(console, curator)

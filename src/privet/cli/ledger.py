@@ -60,12 +60,13 @@ def show(
 
 @app.command("cap")
 def cap(
-    ledger: Path = typer.Argument(help="The ledger file; made if it does not exist."),
+    ledger: Path = typer.Argument(help="The ledger file."),
     dataset: str = typer.Argument(help="The data set (for a file: its name)."),
     epsilon: str = typer.Argument(help="The total epsilon that may be spent, such as 1 or 1/3."),
     analyst: str | None = typer.Option(
         None, help="Cap this analyst instead of the whole data set."
     ),
+    new: bool = typer.Option(False, "--new", help="Make the ledger file, which is not there yet."),
 ) -> None:
     """Set the cap of a data set, or of one analyst on it.
 
@@ -79,7 +80,9 @@ def cap(
             f"the data set must be a name, and {hide_password(dataset)} is a place with a "
             "password; name the table as 'privet ledger show' does, such as public.people"
         )
-    book = SQLiteLedger(ledger)
+    if new and ledger.exists():
+        raise ParameterError(f"{ledger} exists already; leave --new out")
+    book = SQLiteLedger(ledger) if new else _open_existing_ledger(ledger, "; --new makes one")
     book.set_cap(dataset, budget, analyst)
     who = (
         f"data set {dataset!r}"
@@ -109,7 +112,7 @@ def cancel(
     typer.echo(f"cancelled {ended.what!r}: {ended.unit} {freed} can be spent again")
 
 
-def _open_existing_ledger(path: Path) -> SQLiteLedger:
+def _open_existing_ledger(path: Path, advice: str = "") -> SQLiteLedger:
     if not path.is_file():
-        raise LedgerError(f"no ledger file {path}")
+        raise LedgerError(f"no ledger file {path}; check its name{advice}")
     return SQLiteLedger(path)

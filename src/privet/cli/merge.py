@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, get_args
 
 import typer
 
-from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, TABLE, TOKEN_FILE
+from privet.cli.options import (
+    ANALYST,
+    BUDGET,
+    CA,
+    DATASET,
+    FORCE,
+    JSON,
+    LEDGER,
+    TABLE,
+    TOKEN_FILE,
+)
 
 if TYPE_CHECKING:
     from privet.model import Model
@@ -51,7 +61,9 @@ def update(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Add new rows to a model: they draw further trees, or are counted in the leaves of random
     trees.
@@ -72,9 +84,9 @@ def update(
     from privet.learners.updates import update as with_update
     from privet.model.file import read_model, write_model
 
-    check_writable(output)
     # the model itself may be written over: all of it is in the new one
     check_apart([output], table, ledger, schema)
+    check_writable(output, force=force or output.resolve() == model.resolve())
     PEOPLE.check("people", people)
     old = read_model(model)
     check_kind(old)
@@ -83,7 +95,7 @@ def update(
         raise ParameterError(
             "--schema is needed: the tables of this model say in different columns whose row it is"
         )
-    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known, ca=ca)
     check_schema(old, place.schema)
     curator = place.curator(epsilon)
     with saying_warnings(), working("updating"):
@@ -107,6 +119,7 @@ def merge(
         ),
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """One model from several parties with the same attributes and different rows. Any subset, in
     any order; charges nothing.
@@ -123,8 +136,8 @@ def merge(
     from privet.model.leaf_vectors import Weighting
 
     check_name("--weights", weights, get_args(Weighting))
-    check_writable(output)
     check_apart([output], None, None, *models)
+    check_writable(output, force=force)
     with saying_warnings():
         new = merged([read_model(path) for path in models], people, weights)  # type: ignore[arg-type]
     write_model(new, output)
@@ -137,6 +150,7 @@ def join(
     ),
     output: Path = OUTPUT,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """One model from several parties with different attributes of the same people. Charges nothing;
     its epsilon is the sum.
@@ -151,8 +165,8 @@ def join(
     from privet.federation.merge import join as joined
     from privet.model.file import read_model, write_model
 
-    check_writable(output)
     check_apart([output], None, None, *models)
+    check_writable(output, force=force)
     new = joined([read_model(path) for path in models])
     write_model(new, output)
     _print_model_summary(new, output, as_json)

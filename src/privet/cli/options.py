@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from privet.errors import ParameterError
-from privet.tables.sources.registry import describe_places, file_of
+from privet.tables.sources.registry import file_of, load_registry
 
 if TYPE_CHECKING:
     from privet.learners.base import PrivateClassifier
 
 
-#: How tables are written, for help; brackets would be read as styles.
-PLACES = describe_places().replace("[", r"\[")
+def _name_places() -> str:
+    """Return how tables are written, in words that fit into a narrow terminal."""
+    named = [
+        f"{source.schemes[0]}://..." if source.schemes else source.example
+        for source in load_registry().sources
+        if source.has_places
+    ]
+    # brackets would be read as styles
+    return f"{', '.join(named)} ('privet sources' has examples)".replace("[", r"\[")
+
+
+PLACES = _name_places()
 TABLE = typer.Argument(help=f"The table: {PLACES}; or the address of a curator: https://HOST.")
 ROWS = typer.Argument(help=f"The table: {PLACES}.")
 SCHEMA = typer.Option(
@@ -26,7 +36,10 @@ SCHEMA = typer.Option(
     help="The public schema of the table (JSON). A curator at an address has its own.",
 )
 BUDGET = typer.Option(
-    None, "--budget", help="The table's total epsilon, set the first time (by default 10)."
+    None,
+    "--budget",
+    help="The table's total epsilon, set the first time; without it you are asked, or 10 is taken "
+    "and said.",
 )
 LEDGER = typer.Option(None, "--ledger", help="The ledger file; by default beside the table.")
 ANALYST = typer.Option(None, "--analyst", help="Who asks (by default the owner).")
@@ -40,7 +53,30 @@ TOKEN_FILE = typer.Option(
     "--token-file",
     help="The file with the token for a curator at an address; by default PRIVET_TOKEN has it.",
 )
+CA = typer.Option(
+    None,
+    "--ca",
+    envvar="PRIVET_CA",
+    help="Of a curator at an address: the file with the certificates (PEM) to trust, in place of "
+    "the system's and of those in SSL_CERT_FILE.",
+)
+KEY = typer.Option(
+    None,
+    "--key",
+    help="Names the question: sent again with the same key, it gets the same answer, and is "
+    "charged once.",
+)
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
+TEST_SIZE = typer.Option(
+    None,
+    "--test-size",
+    help="Keep this share of the people, or rows, apart for testing, such as 0.2: 'privet fit' "
+    "takes the others, 'privet evaluate' these.",
+)
+SPLIT_KEY = typer.Option(
+    "1", "--split-key", help="With --test-size: another key is another split; public."
+)
+FORCE = typer.Option(False, "--force", help="Replace a file that is there already.")
 
 
 # Where files are by default.
@@ -91,16 +127,16 @@ def check_no_table(path: Path) -> None:
         raise ParameterError(f"{path} is a database, such as a ledger; write elsewhere")
 
 
-def check_public(rows: Path, table: str) -> None:
-    """Raise where rows that are taken as public are those of a private table."""
+def check_public(rows: Path, table: str, hint: str) -> None:
+    """Raise where rows that are taken as public are those of a private table.
+
+    ``hint`` says what to do instead.
+    """
     file = file_of(table)
     if rows.with_name(rows.name + _LEDGER).exists() or (
         file is not None and _is_same_file(rows, file)
     ):
-        raise ParameterError(
-            f"{rows} is taken as public here, and is a private table; name the synthetic rows "
-            "first, then the held-out ones"
-        )
+        raise ParameterError(f"{rows} is taken as public here, and is a private table: {hint}")
 
 
 def _begins_with(path: Path, mark: bytes) -> bool:
@@ -135,10 +171,14 @@ NAMES = (
 _NOT_SET = {"epsilon", "schema", "random_state"}
 
 
-def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassifier:
-    """Return a learner with its settings, each given as NAME=VALUE."""
+def settings_of(name: str) -> list[str]:
+    """Return the settings that a learner of this name takes with --set."""
+    return sorted(set(_learner_kind(name)().get_params()) - _NOT_SET)
+
+
+def _learner_kind(name: str) -> Any:
     from privet import learners
-    from privet._validate import check_name, suggest
+    from privet._validate import check_name
 
     kinds: dict[str, Any] = {
         "privet": learners.PrivetClassifier,
@@ -150,9 +190,16 @@ def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassi
         "noisy-id3": learners.NoisyID3Classifier,
         "additive": learners.AdditiveClassifier,
     }
-    kind = kinds[check_name("--learner", name, kinds)]
+    return kinds[check_name("--learner", name, kinds)]
+
+
+def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassifier:
+    """Return a learner with its settings, each given as NAME=VALUE."""
+    from privet._validate import suggest
+
+    kind = _learner_kind(name)
     called = "the default learner" if name == NAMES[0] else f"the {name} learner"
-    allowed = sorted(set(kind().get_params()) - _NOT_SET)
+    allowed = settings_of(name)
     chosen: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")

@@ -17,9 +17,11 @@ from privet.accounting.ledger import Entry, LedgerReader, left
 from privet.accounting.ledger.relation import Relation, stated_by
 from privet.accounting.ledger.reservations import Reservation
 from privet.queries import LabelledCounts
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from privet.service.accounts import Grant
+    from privet.service.audit_log import Event
 
 
 def format_number(value: Any) -> str:
@@ -64,7 +66,7 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
     table.add_column("rho", justify="right")
     for entry in entries:
         epsilon = "-" if entry.cost.epsilon is None else format_number(entry.cost.epsilon)
-        when = entry.time[5:19].replace("T", " ")
+        when = entry.time[:19].replace("T", " ")
         what = f"{entry.what} (UNANSWERED)" if entry.number in unanswered else entry.what
         what = f"{what}\n  {entry.asked}" if entry.asked else what
         table.add_row(
@@ -79,9 +81,9 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
     return table
 
 
-def budget_table(ledger: LedgerReader, datasets: list[str]) -> Table:
+def budget_table(ledger: LedgerReader, datasets: list[str], title: str = "Budgets") -> Table:
     """Make a table of what is spent and left of each data set."""
-    table = Table(title="Budgets", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("data set")
     for column in ("budget", "spent", "left"):
         table.add_column(column, justify="right")
@@ -113,6 +115,18 @@ def format_relations(stated: Sequence[Relation]) -> str:
     return str(stated[0]) if stated else "not stated yet"
 
 
+def events_table(events: Sequence[Event]) -> Table:
+    """Make a table of the audit log, oldest first."""
+    table = Table(title="Audit log", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("#", "when (UTC)", "who", "kind", "what"):
+        table.add_column(column)
+    for event in events:
+        when = event.time[:19].replace("T", " ")
+        cells = (str(event.number), when, event.person, event.kind, escape_invisible(event.what))
+        table.add_row(*map(escape, cells))
+    return table
+
+
 def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     """Make a table of what is set aside for fits that are under way, or were interrupted."""
     table = Table(
@@ -125,7 +139,7 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
         table.add_column(column)
     table.add_column("left", justify="right")
     for reservation in open_ones:
-        when = reservation.touched[5:16].replace("T", " ")
+        when = reservation.touched[:16].replace("T", " ")
         left_over = f"{reservation.unit} {format_rounded_down(reservation.left)}"
         cells = (
             reservation.analyst,

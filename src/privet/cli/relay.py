@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 import typer
 
 from privet.cli.merge import OWN_SCHEMA
-from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, TABLE, TOKEN_FILE
+from privet.cli.options import (
+    ANALYST,
+    BUDGET,
+    CA,
+    DATASET,
+    FORCE,
+    JSON,
+    LEDGER,
+    TABLE,
+    TOKEN_FILE,
+)
 
 if TYPE_CHECKING:
     from privet.federation.relay import RelayFile
@@ -41,6 +51,7 @@ def card(
         ..., "--key", "-k", help="The party's signing key; made if it is not there. Keep it secret."
     ),
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the card (JSON)."),
+    force: bool = FORCE,
 ) -> None:
     """Write the card of a party: who it is, how many rows it has and what it will pay, signed with
     its key. Sees no data and charges nothing.
@@ -53,11 +64,11 @@ def card(
     from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.domain import Schema
+    from privet.federation.card import Card
     from privet.federation.keys import SigningKey
-    from privet.federation.relay import Card
 
-    check_writable(output)
     check_apart([output], None, None, schema, key)
+    check_writable(output, force=force)
     shared = Schema.read(schema)
     signing = SigningKey.read(key) if key.exists() else SigningKey.new()
     made = Card.sign(shared, name, rows, epsilon, signing)
@@ -84,6 +95,7 @@ def start(
     ),
     output: Path = OUTPUT,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Start a relay from the cards of its parties. Sees no data and charges nothing.
 
@@ -93,10 +105,11 @@ def start(
     from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.domain import Schema
-    from privet.federation.relay import Card, RelayFile
+    from privet.federation.card import Card
+    from privet.federation.relay import RelayFile
 
-    check_writable(output)
     check_apart([output], None, None, schema, *cards)
+    check_writable(output, force=force)
     shared = Schema.read(schema)
     read = [Card.read(shared, path) for path in cards]
     relay = RelayFile.start(shared, read, people)  # type: ignore[arg-type]
@@ -133,7 +146,9 @@ def add(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Take the turns that a party can take now, with its own table, and sign them. The charge is
     recorded in the table's ledger first.
@@ -151,8 +166,8 @@ def add(
     from privet.federation.keys import SigningKey
     from privet.federation.relay import RelayFile
 
-    check_writable(output)
     check_apart([output], table, ledger, schema, relay, key)
+    check_writable(output, force=force)
     arrived = RelayFile.read(relay)
     said = arrived.card_of(party).epsilon
     if epsilon is not None and parse_epsilon("epsilon", epsilon) != said:
@@ -163,7 +178,7 @@ def add(
     signing = SigningKey.read(key)
     arrived.check_key(party, signing)
     known = arrived.schema
-    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known, ca=ca)
     if schema is None and not table.startswith(("http://", "https://")):
         typer.echo("without --schema, every row is taken for a person of its own", err=True)
     curator = place.curator(str(said))
@@ -179,6 +194,7 @@ def join(
     cards: list[Path] = typer.Argument(help="The cards of parties that come late."),
     output: Path = OUTPUT,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Let parties come late: they take the turns that are due to their rows. Charges nothing.
 
@@ -186,10 +202,11 @@ def join(
     """
     from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
-    from privet.federation.relay import Card, RelayFile
+    from privet.federation.card import Card
+    from privet.federation.relay import RelayFile
 
-    check_writable(output)
     check_apart([output], None, None, relay, *cards)
+    check_writable(output, force=force)
     changed = RelayFile.read(relay)
     for path in cards:
         changed = changed.join(Card.read(changed.schema, path))
@@ -203,6 +220,7 @@ def leave(
     party: str = typer.Argument(help="Who takes no more turns."),
     output: Path = OUTPUT,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Go on without a party. What it has done stays in the model. Charges nothing.
 
@@ -212,8 +230,8 @@ def leave(
     from privet.cli.options import check_apart
     from privet.federation.relay import RelayFile
 
-    check_writable(output)
     check_apart([output], None, None, relay)
+    check_writable(output, force=force)
     changed = RelayFile.read(relay).leave(party)
     changed.write(output)
     _show(changed, output, as_json)
@@ -238,6 +256,7 @@ def finish(
         False, "--early", help="Make a model although turns are still to be taken."
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Make the model of what the parties have done. Checks every signature; charges nothing.
 
@@ -251,8 +270,8 @@ def finish(
     from privet.federation.relay import RelayFile
     from privet.model.file import write_model
 
-    check_writable(output)
     check_apart([output], None, None, relay)
+    check_writable(output, force=force)
     model = RelayFile.read(relay).finish(early=early)
     write_model(model, output)
     statement = model.privacy
@@ -270,7 +289,7 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     parties = relay.list_parties()
     if as_json:
         out = {"relay": str(path), "digest": relay.digest, "parties": parties}
-        typer.echo(json.dumps({**out, "next": relay.next_names}))
+        typer.echo(json.dumps({**out, "next": relay.next_names, "idle": relay.idle_names}))
         return
     from rich import box
     from rich.console import Console
@@ -286,9 +305,11 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     console = Console(highlight=False, soft_wrap=True, markup=False)
     console.print(view)
     console.print(f"{path}: digest {relay.digest[:16]}, every signature is right")
+    for name in relay.idle_names:
+        console.print(f"{name} has too little evidence for a turn: it pays nothing")
     waiting = relay.next_names
-    console.print(
-        f"next: privet relay add, by {' or '.join(waiting)}"
-        if waiting
-        else "all turns are taken: privet relay finish makes the model"
-    )
+    if not waiting:
+        console.print(f"all turns are taken: privet relay finish {path} -o MODEL makes the model")
+        return
+    console.print(f"next is {' or '.join(waiting)}, with its own table and key:")
+    console.print(f"privet relay add TABLE --relay {path} --party {waiting[0]} --key KEY -o NEW")

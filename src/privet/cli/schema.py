@@ -8,9 +8,21 @@ from pathlib import Path
 
 import typer
 
-from privet.cli.options import PLACES
+from privet.cli.options import FORCE, PLACES
 
 app = typer.Typer(help="What is public about a table.", no_args_is_help=True)
+
+
+EXCLUDE = typer.Option(
+    [], "--exclude", "-x", help="Leave this column out. Can be given several times."
+)
+INCLUDE = typer.Option(
+    [],
+    "--include",
+    "-i",
+    help="Keep this column, although it looks like an identifier. Can be given several times.",
+)
+PERSON = typer.Option(None, "--person", help="The column that says whose row it is.")
 
 
 @app.command("check")
@@ -61,6 +73,7 @@ def declare(
     rows_per_person: int | None = typer.Option(
         None, "--rows-per-person", help="How many rows a person has at most."
     ),
+    force: bool = FORCE,
 ) -> None:
     """Write a schema with facts that the owner declares about the table. They are public, and hold
     for its ledger from the first question.
@@ -72,7 +85,7 @@ def declare(
     from privet.domain import Schema
     from privet.errors import ParameterError
 
-    check_writable(output)
+    check_writable(output, force=force or output.resolve() == schema.resolve())
     facts = {
         "neighbours": neighbours,
         "n_rows": rows,
@@ -94,9 +107,13 @@ def draft(
     target: str | None = typer.Option(
         None, "--target", "-t", help="The class column; by default the last one."
     ),
+    exclude: list[str] = EXCLUDE,
+    include: list[str] = INCLUDE,
+    person: str | None = PERSON,
     output: Path | None = typer.Option(
         None, "--output", "-o", help="Where to write it; by default standard output."
     ),
+    force: bool = FORCE,
 ) -> None:
     """Write a first schema from a PUBLIC sample. Never run it on private rows: what it writes down
     is public.
@@ -112,18 +129,22 @@ def draft(
     from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
     from privet.domain.draft import WARNING
-    from privet.domain.draft import draft as draft_schema
+    from privet.domain.drafting.sample import draft_sample
     from privet.tables.open import read_public
 
     if output is not None:
-        check_writable(output)
         check_apart([output], sample, None)
-    drafted = draft_schema(read_public(sample), target)
+        check_writable(output, force=force)
+    drafted = draft_sample(
+        read_public(sample), target, exclude=exclude, include=include, person=person
+    )
     if output is None:
-        typer.echo(json.dumps(drafted.to_json(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(drafted.schema.to_json(), indent=2, ensure_ascii=False))
     else:
-        drafted.write(output)
+        drafted.schema.write(output)
     console = Console(stderr=True)
+    for line in drafted.describe_left_out():
+        console.print(f"left out: {line}", highlight=False, markup=False)
     console.print(Panel(WARNING, title="This schema is a draft from data", border_style="bold red"))
     if output is not None:
         console.print(f"written to {output}", highlight=False)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import typer
 
+from privet.cli.completion import complete_dialect, complete_format
+from privet.cli.options import FORCE
+
 MODEL = typer.Argument(help="A model file.")
 
 
@@ -42,6 +45,7 @@ def plot(
         40, "--leaves", help="Draw this many leaves at most; the rest is summed up."
     ),
     whole: bool = WHOLE,
+    force: bool = FORCE,
 ) -> None:
     """Draw a tree as a picture, with its guarantee beneath.
 
@@ -57,10 +61,13 @@ def plot(
     from privet.report import Parts, read_model
     from privet.report.plots import draw_terms, draw_tree, save_figure
 
-    check_writable(output)
     check_apart([output], None, None, model)
+    check_writable(output, force=force)
     released = read_model(model)
     parts = Parts.of(released)
+    scores = output.with_stem(f"{output.stem}-scores") if parts.trees else output
+    if parts.terms or parts.constants:
+        check_writable(scores, force=force)
     if parts.trees:
         if not 1 <= tree <= len(parts.trees):
             raise ParameterError(f"--tree must be 1 to {len(parts.trees)}, got {tree}")
@@ -78,14 +85,13 @@ def plot(
         save_figure(figure, output)
         typer.echo(f"drew {output}")
     if parts.terms or parts.constants:
-        beside = output.with_stem(f"{output.stem}-scores") if parts.trees else output
         save_figure(
             draw_terms(
                 released, title=f"{released.learner} for {released.schema.target}, scores by value"
             ),
-            beside,
+            scores,
         )
-        typer.echo(f"drew {beside}")
+        typer.echo(f"drew {scores}")
 
 
 def card(
@@ -96,6 +102,7 @@ def card(
         "-o",
         help="Where to write it: .md, .html or .txt; by default Markdown on standard output.",
     ),
+    force: bool = FORCE,
 ) -> None:
     """Write a privacy card: what is protected, what is not, and what epsilon means, for a
     data-protection officer.
@@ -108,8 +115,8 @@ def card(
     from privet.report.card import card as make_card
 
     if output is not None:
-        check_writable(output)
         check_apart([output], None, None, model)
+        check_writable(output, force=force)
     made = make_card(read_model(model))
     if output is None:
         typer.echo(made.to_markdown())
@@ -121,21 +128,39 @@ def card(
 def export(
     model: Path = MODEL,
     output: Path = typer.Option(
-        ..., "--output", "-o", help="Where to write it: .txt, .dot or .onnx."
+        ..., "--output", "-o", help="Where to write it: .txt, .dot, .onnx or .sql."
+    ),
+    format: str | None = typer.Option(  # noqa: A002
+        None,
+        "--format",
+        help="The format, where the file's name does not say it.",
+        autocompletion=complete_format,
+    ),
+    dialect: str = typer.Option(
+        "duckdb",
+        "--dialect",
+        help="Of SQL: duckdb, postgres, spark or sqlite.",
+        autocompletion=complete_dialect,
+    ),
+    table: str = typer.Option(
+        "people", "--table", help="Of SQL: the table to predict, such as people or public.people."
     ),
     whole: bool = WHOLE,
+    force: bool = FORCE,
 ) -> None:
-    """Export a model: indented text, Graphviz DOT (the first tree), or ONNX (from codes to label
-    and probabilities).
+    """Export a model: indented text, Graphviz DOT (the first tree), ONNX (to label and
+    probabilities), or SQL that predicts inside a database.
 
-    Example: [bold]privet export m.json -o m.onnx[/bold]
+    Example: [bold]privet export m.json -o m.sql --dialect postgres --table people[/bold]
     """
     from privet.cli.asking import check_writable, note_written
     from privet.cli.options import check_apart
     from privet.report import read_model
     from privet.report.export import export as export_model
 
-    check_writable(output)
     check_apart([output], None, None, model)
-    export_model(read_model(model), output, whole=whole)
+    check_writable(output, force=force)
+    export_model(
+        read_model(model), output, format=format, whole=whole, dialect=dialect, table=table
+    )
     note_written(output)

@@ -10,7 +10,15 @@
 - :mod:`~privet.domain.space`: a public set of labelled trees with a prior, to draw one from
 """
 
-from privet.domain.attributes import Attribute, Boolean, Categorical, Date, Numeric, text_of
+from privet.domain.attributes import (
+    Attribute,
+    Boolean,
+    Categorical,
+    Date,
+    Numeric,
+    Ordinal,
+    text_of,
+)
 from privet.domain.schema import Neighbours, Schema
 
 __all__ = [
@@ -20,6 +28,7 @@ __all__ = [
     "Date",
     "Neighbours",
     "Numeric",
+    "Ordinal",
     "Schema",
     "text_of",
 ]

@@ -32,6 +32,7 @@ from privet.domain.labels import (
 )
 from privet.domain.schema import Schema
 from privet.errors import OverlapError, QuestionError
+from privet.text import shorten
 
 #: Compiling a list of cells may copy them along several branches; beyond this many nodes it is
 #: refused.
@@ -483,7 +484,7 @@ class Cells:
             tests = Counter(a for i in alive for a in sets[i] if a not in tested)
             if not tests:
                 if len(alive) > 1:
-                    raise OverlapError(listed[alive[0]], listed[alive[1]])
+                    raise _overlap_error(schema, listed[alive[0]], listed[alive[1]])
                 leaf_cell[node] = alive[0] if alive else -1
                 continue
             # The attribute that most of the remaining cells test separates them soonest.
@@ -731,6 +732,12 @@ def _recall_parents(
         np.frombuffer(branch, dtype=np.int32),
         np.frombuffer(cell, dtype=np.int32),
     ).tobytes()
+
+
+def _overlap_error(schema: Schema, first: Cell, second: Cell) -> OverlapError:
+    """Return the error for two cells, which says in labels what they are."""
+    words = (shorten(cell.describe(schema), 200) for cell in (first, second))
+    return OverlapError(first, second, (next(words), next(words)))
 
 
 def _labels(schema: Schema, condition: Condition) -> list[str]:

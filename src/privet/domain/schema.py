@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +13,9 @@ from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
 
 from privet._atomic import write_atomically
 from privet._plain import copy_scalar
@@ -25,10 +30,12 @@ from privet.domain.attributes import (
     is_name,
 )
 from privet.domain.shown import schema_html, schema_line
-from privet.errors import SchemaError
+from privet.errors import DraftWarning, SchemaError
+from privet.text import advise_swap
 
 Neighbours = Literal["add-remove", "replace"]
 VERSION = 1
+_AMOUNT = re.compile("[0-9]{1,40}(/[1-9][0-9]{0,39})?")
 _KEYS = {
     "privet",
     "version",
@@ -40,6 +47,8 @@ _KEYS = {
     "rows_per_person",
     "neighbours",
     "from_data",
+    "other_class",
+    "paid",
 }
 
 
@@ -53,8 +62,8 @@ class Schema:
     Parameters
     ----------
     attributes
-        Name to :class:`Categorical`, :class:`Numeric`, :class:`Boolean` or :class:`Date`, in
-        order.
+        Name to :class:`Categorical`, :class:`Numeric`, :class:`Boolean`, :class:`Date` or
+        :class:`Ordinal`, in order.
     target
         The name of the class column.
     classes
@@ -72,6 +81,13 @@ class Schema:
     neighbours
         ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these
         neighbours.
+    other_class
+        The class of rows whose class is missing or not listed, one of ``classes``; without
+        it such rows are not counted.
+    paid
+        What was paid for the schema itself, where :func:`~privet.draft_schema` found it with
+        noise: ``{"epsilon": "1/10", "account": ..., "release": ...}``. A model that is learnt with
+        it gives away both.
     from_data
         Whether the domain was read off the rows. What is learnt with such a schema is
         marked ``private: false``.
@@ -96,6 +112,8 @@ class Schema:
     rows_per_person: int = 1
     neighbours: Neighbours = "add-remove"
     from_data: bool = False
+    other_class: Value | None = None
+    paid: Mapping[str, str] | None = None
     label: Categorical = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -130,7 +148,7 @@ class Schema:
                     f"column={attribute.column!r}"
                 )
         try:
-            label = Categorical(self.classes, on_unknown="drop")
+            label = self._make_label()
         except SchemaError as error:
             raise SchemaError(f"Schema: classes: {error}") from None
         if label.size < 2:
@@ -150,6 +168,9 @@ class Schema:
         neighbours = check_name("neighbours", self.neighbours, get_args(Neighbours), **whose)
         object.__setattr__(self, "neighbours", neighbours)
         object.__setattr__(self, "from_data", check_boolean("from_data", self.from_data, **whose))
+        if self.other_class is not None:
+            object.__setattr__(self, "other_class", label.other)
+        object.__setattr__(self, "paid", _copy_paid(self.paid))
         object.__setattr__(self, "classes", label.values)
         object.__setattr__(self, "label", label)
 
@@ -158,9 +179,21 @@ class Schema:
         facts.
         """
         facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
+        facts += ("paid",)  # type: ignore[assignment]
         return isinstance(other, Schema) and all(
             getattr(self, fact) == getattr(other, fact) for fact in facts
         )
+
+    def _make_label(self) -> Categorical:
+        """Return the classes as a domain; raise where they are none."""
+        if self.other_class is None:
+            return Categorical(self.classes, on_unknown="drop")
+        label = Categorical(self.classes, other=self.other_class, missing=self.other_class)
+        if label.size > len(self.classes):
+            raise SchemaError(
+                f"Schema: other_class must be one of the classes, got {self.other_class!r}"
+            )
+        return label
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -214,6 +247,27 @@ class Schema:
         except ValueError:
             raise SchemaError(f"no attribute {name!r}; there are {', '.join(self.names)}") from None
 
+    def encode(self, table: object) -> npt.NDArray[np.int64]:
+        """Return the codes of rows, one column per attribute in the order of the schema.
+
+        It is what an ONNX graph of codes reads. A code of the attribute's size is an unknown value.
+
+        Parameters
+        ----------
+        table
+            A data frame with the attributes of the schema; other columns are not looked at.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> car.schema.encode(car.X.head(2)).tolist()
+        [[3, 3, 0, 0, 0, 0], [3, 3, 0, 0, 0, 1]]
+        """
+        from privet.domain.encode.rows import encode
+
+        return np.stack(encode(self, table, target=False).codes, axis=1).astype(np.int64)
+
     def find_columns(self, present: Collection[str]) -> dict[str, str]:
         """Return the column of each attribute in a table that has these columns.
 
@@ -233,7 +287,8 @@ class Schema:
         """
         columns = self.find_columns(present)
         checks = [(name, columns[name], attribute) for name, attribute in self.attributes.items()]
-        return [*checks, (self.target, self.target, Categorical(self.classes))]
+        label = Categorical(self.classes) if self.other_class is None else self.label
+        return [*checks, (self.target, self.target, label)]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -242,6 +297,8 @@ class Schema:
         Two parties whose tables have the same domain can exchange trees, whatever their sizes.
         """
         domain = {key: self.to_json()[key] for key in ("attributes", "target", "classes")}
+        if self.other_class is not None:
+            domain["other_class"] = self.other_class
         domain["attributes"] = list(domain["attributes"].items())  # order matters
         text = json.dumps(domain, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
@@ -269,6 +326,26 @@ class Schema:
                 f"{', '.join(sorted(allowed))}"
             )
         return replace(self, **facts)
+
+    def number_classes(self, count: int | None = None) -> Schema:
+        """Return the same schema with the classes 0, 1, 2, ... in place of the labels.
+
+        For labels that are numbers of classes, such as those that scikit-learn's meta-estimators
+        train with: they number the sorted labels.
+
+        Parameters
+        ----------
+        count
+            How many classes; by default as many as there are. 2 is for one class against the rest.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> pv.datasets.load("car").schema.number_classes().classes
+        (0, 1, 2, 3)
+        """
+        n_classes = self.n_classes if count is None else count
+        return replace(self, classes=range(check_integer("count", n_classes, 2, MAX_VALUES)))
 
     # -- the file ----------------------------------------------------------------------------------
 
@@ -301,6 +378,10 @@ class Schema:
             out["neighbours"] = self.neighbours
         if self.from_data:
             out["from_data"] = True
+        if self.other_class is not None:
+            out["other_class"] = self.other_class
+        if self.paid is not None:
+            out["paid"] = dict(self.paid)
         return out
 
     @classmethod
@@ -348,6 +429,57 @@ class Schema:
         return cls(attributes, **facts)
 
     @classmethod
+    def draft(
+        cls,
+        sample: Any,
+        target: str | None = None,
+        *,
+        exclude: Collection[str] = (),
+        include: Collection[str] = (),
+        person: str | None = None,
+    ) -> Schema:
+        """Draft a schema from a *public* sample; never from private rows.
+
+        What it writes down is public. Columns that tell who somebody is and columns that never
+        change are left out, and a :class:`~privet.errors.DraftWarning` says why. Every attribute
+        gets a value for missing entries, and every list one for all other values, because a sample
+        does not show everything.
+
+        Parameters
+        ----------
+        sample
+            Public rows, as a pandas DataFrame.
+        target
+            The class column; by default the last one.
+        exclude
+            Columns to leave out.
+        include
+            Columns to keep, although they look like identifiers.
+        person
+            The column that says whose row it is.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import privet as pv
+        >>> sample = pd.DataFrame({"plan": ["basic", "pro"] * 20, "left": ["no", "yes"] * 20})
+        >>> pv.Schema.draft(sample).attributes["plan"].labels
+        ('basic', 'pro', 'other', 'missing')
+        """
+        from privet.domain.drafting.sample import draft_sample
+
+        drafted = draft_sample(
+            sample, target, exclude=exclude, include=include, person=person, forgiving=True
+        )
+        if drafted.left_out:
+            warnings.warn(
+                "left out of the schema: " + "; ".join(drafted.describe_left_out()),
+                DraftWarning,
+                stacklevel=2,
+            )
+        return drafted.schema
+
+    @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:
         """Read a schema file.
 
@@ -367,7 +499,8 @@ class Schema:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except OSError as error:
-            raise SchemaError(f"cannot read schema file {path}: {error.strerror}") from None
+            makes = "; 'privet init TABLE' makes one" if not Path(path).exists() else ""
+            raise SchemaError(f"cannot read schema file {path}: {error.strerror}{makes}") from None
         except UnicodeDecodeError:
             raise SchemaError(f"schema file {path} is not UTF-8 text") from None
         except ValueError:
@@ -377,6 +510,7 @@ class Schema:
         except json.JSONDecodeError as error:
             raise SchemaError(
                 f"schema file {path} is not JSON: {error.msg} (line {error.lineno})"
+                + advise_swap(str(path), "schema")
             ) from None
         except RecursionError:
             raise SchemaError(f"schema file {path} is nested too deeply") from None
@@ -424,6 +558,21 @@ def _copy_attribute(name: object, attribute: Attribute) -> Attribute:
         for key, fact in attribute.to_json().items()
     }
     return attribute_from_json(facts)
+
+
+def _copy_paid(paid: object) -> Mapping[str, str] | None:
+    """Return a plain copy of what was paid for a schema; raise for anything else."""
+    if paid is None:
+        return None
+    told = {copy_scalar(key): copy_scalar(value) for key, value in dict(paid).items()}  # type: ignore[call-overload]
+    texts = all(type(value) is str and len(value) <= 200 for value in told.values())
+    if set(told) != {"epsilon", "account", "release"} or not texts:
+        raise SchemaError("Schema: paid must hold the texts 'epsilon', 'account' and 'release'")
+    if not _AMOUNT.fullmatch(told["epsilon"]):
+        raise SchemaError(
+            f"Schema: paid: epsilon must be a number or a fraction, got {told['epsilon']!r}"
+        )
+    return MappingProxyType(told)
 
 
 def _check_name(parameter: str, name: object) -> None:

@@ -19,7 +19,7 @@ from privet.errors import ModelError
 from privet.model.document import VERSIONS, canonical_json, from_document, to_document
 from privet.model.model import Model
 from privet.model.structure import Damaged, require
-from privet.text import escape_invisible
+from privet.text import advise_swap, escape_invisible
 
 #: A file of more bytes is not read, nor written.
 MAX_BYTES = 1 << 28
@@ -83,7 +83,8 @@ def read_sealed(
     try:
         return parsed(data)
     except Damaged as problem:
-        raise ModelError(path, _shorten_problem(problem), kind) from None
+        advice = advise_swap(str(path), kind)
+        raise ModelError(path, _shorten_problem(problem) + advice, kind) from None
 
 
 def seal(document: dict[str, Any]) -> bytes:

@@ -5,7 +5,7 @@ A model predicts without the data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -247,6 +247,11 @@ class Model:
         True
         """
         return replace(self, costs=None if costs is None else read_costs(self.schema, costs))
+
+    def with_notes(self, notes: Sequence[str]) -> Model:
+        """Return the same model with further notes in its privacy statement."""
+        said = (*self.privacy.notes, *notes)
+        return replace(self, privacy=replace(self.privacy, notes=said)) if notes else self
 
     def _sum_trees(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """Return the sum over trees of what the node that a row reaches contributes."""

@@ -5,8 +5,9 @@ release (:mod:`~privet.queries.release_kinds`). ``curator.ask(query, epsilon=...
 them; the named methods of a curator are short forms.
 
 - numbers with noise: :mod:`~privet.queries.count`, :mod:`~privet.queries.count_by`,
-  :mod:`~privet.queries.size`,
-  :mod:`~privet.queries.sums`, :mod:`~privet.queries.confusion`, :mod:`~privet.queries.gradients`,
+  :mod:`~privet.queries.count_values`, :mod:`~privet.queries.size`,
+  :mod:`~privet.queries.sums`, :mod:`~privet.queries.confusion`, :mod:`~privet.queries.scores`,
+  :mod:`~privet.queries.gradients`,
   and :mod:`~privet.queries.share` for secure aggregation
 - private selection: :mod:`~privet.queries.choose`, :mod:`~privet.queries.choose_partition`,
   :mod:`~privet.queries.choose_model`, :mod:`~privet.queries.quantile`,
@@ -35,11 +36,13 @@ from privet.queries.choose_partition import ChoosePartition
 from privet.queries.confusion import Confusion
 from privet.queries.count import Count
 from privet.queries.count_by import CountBy, LabelledCounts
+from privet.queries.count_values import CountValues
 from privet.queries.draw_tree import DrawTree
 from privet.queries.gradients import Gradients
 from privet.queries.quantile import FindQuantile
 from privet.queries.quantiles import FindQuantiles
 from privet.queries.release_kinds import Price
+from privet.queries.scores import Scores
 from privet.queries.share import ShareCounts
 from privet.queries.size import Size
 from privet.queries.sums import Sums
@@ -54,6 +57,7 @@ __all__ = [
     "Confusion",
     "Count",
     "CountBy",
+    "CountValues",
     "DrawTree",
     "Drawn",
     "FindQuantile",
@@ -68,6 +72,7 @@ __all__ = [
     "Quantiles",
     "Query",
     "RowScore",
+    "Scores",
     "Share",
     "ShareCounts",
     "Size",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
 from privet._atomic import save_file
+from privet.accounting.statement import format_rounded_up
 from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.model import Model, model_of
@@ -185,7 +187,8 @@ def _make_card_blocks(model: Model) -> list[CardBlock]:
 
 def _make_banner(model: Model) -> Banner:
     if model.privacy.private:
-        return Banner(f"Guarantee: this model is {model.privacy.describe()}.", alarm=False)
+        said = f"Guarantee: this model is {model.privacy.describe()}.{_describe_paid(model)}"
+        return Banner(said, alarm=False)
     reason = model.privacy.reason or "no reason is recorded"
     return Banner(
         f"NOT PRIVATE. This model comes without any privacy guarantee: {reason}. It may reveal "
@@ -193,6 +196,21 @@ def _make_banner(model: Model) -> Banner:
         "publish it unless that table is public.",
         alarm=True,
     )
+
+
+def _describe_paid(model: Model) -> str:
+    """Say what the schema itself gave away, and what both come to."""
+    if model.schema.paid is None:
+        return ""
+    paid = Fraction(model.schema.paid["epsilon"])
+    said = (
+        " What its columns can hold was found in the rows, too, with noise: that cost epsilon "
+        f"{format_rounded_up(float(paid))} beside."
+    )
+    promised = model.privacy.promised.epsilon
+    if promised is None or model.privacy.parts:
+        return f"{said} Both add up."
+    return f"{said} Both together cost epsilon {format_rounded_up(float(paid + promised))}."
 
 
 def _about_blocks(model: Model) -> list[CardBlock]:

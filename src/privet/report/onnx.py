@@ -1,7 +1,12 @@
 """Export a model as an ONNX graph of plain operators.
 
-Input ``codes`` is a float tensor with one column per attribute, as the schema encodes it; outputs
-are ``label`` (the index of the class) and ``probabilities``. All trees walk at once, one step per
+The graph reads raw values: one input for each attribute, by its name, of text for listed values and
+booleans, and of doubles for numbers (for a date, the number that the schema reads from it, such as
+days from 1970-01-01). Missing text is the empty text, a missing number NaN. Outputs are ``label``,
+the text of the class, and ``probabilities``. Or it reads codes: input ``codes`` is a float tensor
+with one column per attribute, as ``schema.encode`` gives it, and ``label`` the index of the class.
+
+All trees walk at once, one step per
 level: the codes of a row are looked up in a jump table, in which an unknown code leads back to the
 node itself. ONNX's own tree operators add up in single precision and leave the clipping out, so
 labels could differ from ours; here the arithmetic is that of :meth:`Model.probabilities`.
@@ -11,11 +16,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from privet._validate import check_name
+from privet.domain.encode.encoding import Encoding
 from privet.errors import MissingDependency, ParameterError
 from privet.model import Model
 from privet.text import escape_invisible
@@ -29,7 +36,10 @@ MAX_TABLE_BYTES = 1 << 30
 MAX_LEVELS = 2000
 
 _OPSET, _IR_VERSION = 17, 8
-_FLOAT32, _INT64 = 1, 7  # numbers of the types in onnx.TensorProto
+#: Where text is looked up by its first characters.
+_OPSET_OF_PATTERNS, _IR_OF_PATTERNS = 20, 9
+_FLOAT32, _INT64, _STRING, _FLOAT64 = 1, 7, 8, 11  # numbers of the types in onnx.TensorProto
+_ML = "ai.onnx.ml"
 
 #: Operator, inputs, outputs and options.
 Step = tuple[str, list[str], list[str], dict[str, Any]]
@@ -49,11 +59,15 @@ class _Forest:
     levels: int
 
 
-def to_onnx(model: Model) -> onnx.ModelProto:
-    """Export the model as ONNX.
+Inputs = Literal["raw", "codes"]
+
+
+def to_onnx(model: Model, inputs: Inputs = "codes") -> onnx.ModelProto:
+    """Export the model as ONNX, reading raw values or codes.
 
     A code that is not in the domain (negative, too large, NaN) is an unknown one.
     """
+    check_name("inputs", inputs, get_args(Inputs))
     try:
         import onnx
         from onnx import TensorProto, helper, numpy_helper
@@ -62,28 +76,59 @@ def to_onnx(model: Model) -> onnx.ModelProto:
 
     forest = _stack_trees(model)
     constants = _make_constants(model, forest)
+    raw = inputs == "raw"
+    reading, known, given = _read_raw(model) if raw else ([], {}, [])
+    constants |= known
+    patterns = any(step[0] == "RegexFullMatch" for step in reading)
     steps = [
+        *reading,
         *_make_walk_steps(forest.levels),
-        *(_make_softmax_steps() if model.combine == "scores" else _make_share_steps()),
-        *_make_answer_steps(by_costs=model.costs is not None),
+        *(
+            _make_softmax_steps(axis_is_input=patterns)
+            if model.combine == "scores"
+            else _make_share_steps()
+        ),
+        *_make_answer_steps(by_costs=model.costs is not None, as_text=raw),
     ]
+    names = _name_apart(model, steps, raw=raw)
     nodes = [
-        helper.make_node(kind, inputs, output, **options) for kind, inputs, output, options in steps
+        helper.make_node(
+            kind,
+            [names[one] for one in read],
+            [names[one] for one in written],
+            domain=_ML if kind == "LabelEncoder" else "",
+            **options,
+        )
+        for kind, read, written, options in steps
     ]
     n_attributes, n_classes = len(model.schema.attributes), model.schema.n_classes
     graph = helper.make_graph(
         nodes,
         "privet",
-        [helper.make_tensor_value_info("codes", TensorProto.FLOAT, ["rows", n_attributes])],
+        [helper.make_tensor_value_info(names[name], kind, ["rows"]) for name, kind in given]
+        or [helper.make_tensor_value_info("codes", TensorProto.FLOAT, ["rows", n_attributes])],
         [
-            helper.make_tensor_value_info("label", TensorProto.INT64, ["rows"]),
-            helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, ["rows", n_classes]),
+            helper.make_tensor_value_info(
+                names["label"], TensorProto.STRING if raw else TensorProto.INT64, ["rows"]
+            ),
+            helper.make_tensor_value_info(
+                names["probabilities"], TensorProto.FLOAT, ["rows", n_classes]
+            ),
         ],
-        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+        [
+            numpy_helper.from_array(np.asarray(value), names[name])
+            for name, value in constants.items()
+            if name in names
+        ],
     )
-    opset = [helper.make_opsetid("", _OPSET)]
+    opset = [helper.make_opsetid("", _OPSET_OF_PATTERNS if patterns else _OPSET)]
+    if any(step[0] == "LabelEncoder" for step in reading):
+        opset.append(helper.make_opsetid(_ML, 2))
     out = helper.make_model(
-        graph, producer_name="privet", opset_imports=opset, ir_version=_IR_VERSION
+        graph,
+        producer_name="privet",
+        opset_imports=opset,
+        ir_version=_IR_OF_PATTERNS if patterns else _IR_VERSION,
     )
     out.doc_string = escape_invisible(model.privacy.describe())
     helper.set_model_props(out, _make_properties(model))
@@ -200,12 +245,15 @@ def _make_share_steps() -> list[Step]:
     ]
 
 
-def _make_softmax_steps() -> list[Step]:
+def _make_softmax_steps(*, axis_is_input: bool) -> list[Step]:
     """Probabilities as the softmax of the sum. The largest is taken off first, so that nothing
     overflows.
+
+    ``axis_is_input``: as the newer operators want it.
     """
+    read, options = (["total", "axis"], {}) if axis_is_input else (["total"], {"axes": [1]})
     return [
-        ("ReduceMax", ["total"], ["largest"], {"axes": [1], "keepdims": 1}),
+        ("ReduceMax", read, ["largest"], {**options, "keepdims": 1}),
         ("Sub", ["total", "largest"], ["below_largest"], {}),
         ("Exp", ["below_largest"], ["odds"], {}),
         ("ReduceSum", ["odds", "axis"], ["sum"], {"keepdims": 1}),
@@ -213,11 +261,111 @@ def _make_softmax_steps() -> list[Step]:
     ]
 
 
-def _make_answer_steps(*, by_costs: bool) -> list[Step]:
+def _name_apart(model: Model, steps: list[Step], *, raw: bool) -> dict[str, str]:
+    """Return the name in the graph of everything that is in it.
+
+    An attribute keeps its name; what would be called the same is called otherwise.
+    """
+    taken = set(model.schema.names) if raw else set[str]()
+    names = {f"input:{a}": name for a, name in enumerate(model.schema.names)} if raw else {}
+    for name in (one for _, read, written, _ in steps for one in (*read, *written)):
+        if name not in names:
+            apart = name
+            while apart in taken:
+                apart += "_"
+            names[name] = apart
+            taken.add(apart)
+    return names
+
+
+def _read_raw(
+    model: Model,
+) -> tuple[list[Step], dict[str, npt.NDArray[Any]], list[tuple[str, int]]]:
+    """From raw values to codes: steps, constants, and the name and type of each input.
+
+    Inputs are ``input:0``, ``input:1`` and so on here.
+    """
+    steps: list[Step] = []
+    constants: dict[str, npt.NDArray[Any]] = {"last_axis": np.array([1], dtype=np.int64)}
+    inputs, codes = [], []
+    for a, attribute in enumerate(model.schema.attributes.values()):
+        name, here = f"input:{a}", f"read:{a}"
+        encoding = attribute.encoding("text")
+        assert encoding is not None
+        if encoding.listed is not None:
+            inputs.append((name, _STRING))
+            listed = {"": encoding.missing, **encoding.listed}
+            keys = {"keys_strings": list(map(str, listed)), "values_int64s": list(listed.values())}
+            options = {**keys, "default_int64": encoding.unknown}
+            if encoding.prefix is None:
+                steps.append(("LabelEncoder", [name], [f"{here}:code"], options))
+            else:
+                steps.append(("LabelEncoder", [name], [f"{here}:whole"], options))
+                steps += _read_prefix(name, here, encoding)
+                constants |= {
+                    f"{here}:code:{code}": np.array(code, dtype=np.int64)
+                    for code in {encoding.unknown, *encoding.listed.values()}
+                }
+        else:
+            inputs.append((name, _FLOAT64))
+            missing = attribute.encoding("number") or encoding
+            constants[f"{here}:points"] = encoding.ranges.points.astype(np.float64).reshape(1, -1)
+            constants[f"{here}:codes"] = encoding.ranges.codes.astype(np.int64)
+            constants[f"{here}:missing"] = np.array(missing.missing, dtype=np.int64)
+            steps += [
+                ("IsNaN", [name], [f"{here}:nan"], {}),
+                ("Unsqueeze", [name, "last_axis"], [f"{here}:column"], {}),
+                ("GreaterOrEqual", [f"{here}:column", f"{here}:points"], [f"{here}:above"], {}),
+                ("Cast", [f"{here}:above"], [f"{here}:ones"], {"to": _INT64}),
+                ("ReduceSum", [f"{here}:ones", "last_axis"], [f"{here}:range"], {"keepdims": 0}),
+                ("Gather", [f"{here}:codes", f"{here}:range"], [f"{here}:known"], {}),
+                (
+                    "Where",
+                    [f"{here}:nan", f"{here}:missing", f"{here}:known"],
+                    [f"{here}:code"],
+                    {},
+                ),
+            ]
+        steps += [
+            ("Cast", [f"{here}:code"], [f"{here}:float"], {"to": _FLOAT32}),
+            ("Unsqueeze", [f"{here}:float", "last_axis"], [f"{here}:out"], {}),
+        ]
+        codes.append(f"{here}:out")
+    steps.append(("Concat", codes, ["codes"], {"axis": 1}))
+    constants["class_labels"] = np.array(model.schema.label.labels, dtype=object)
+    return steps, constants, inputs
+
+
+def _read_prefix(name: str, here: str, encoding: Encoding) -> list[Step]:
+    """Look up by its first characters what is not listed as a whole. No operator cuts text, so each
+    value that is as long as what is looked at is a pattern.
+    """
+    assert encoding.listed is not None
+    unknown, last = f"{here}:code:{encoding.unknown}", f"{here}:code:{encoding.unknown}"
+    steps: list[Step] = []
+    begins = [text for text in map(str, encoding.listed) if len(text) == encoding.prefix]
+    for number, text in enumerate(begins):
+        letters = "".join(rf"\x{{{ord(letter):x}}}" for letter in text)
+        found, chosen = f"{here}:begins:{number}", f"{here}:cut:{number}"
+        steps += [
+            ("RegexFullMatch", [name], [found], {"pattern": f"(?s){letters}.*"}),
+            ("Where", [found, f"{here}:code:{encoding.listed[text]}", last], [chosen], {}),
+        ]
+        last = chosen
+    return [
+        *steps,
+        ("Equal", [f"{here}:whole", unknown], [f"{here}:other"], {}),
+        ("Where", [f"{here}:other", last, f"{here}:whole"], [f"{here}:code"], {}),
+    ]
+
+
+def _make_answer_steps(*, by_costs: bool, as_text: bool) -> list[Step]:
     """The class with the smallest expected cost, or the most likely one."""
+    index = "class_index" if as_text else "label"
     worth = "worth" if by_costs else "exact"
     return [
         *([("MatMul", ["exact", "savings"], [worth], {})] if by_costs else []),
-        ("ArgMax", [worth], ["label"], {"axis": 1, "keepdims": 0}),
+        ("ArgMax", [worth], [index], {"axis": 1, "keepdims": 0}),
+        *([("Gather", ["class_labels", index], ["label"], {})] if as_text else []),
         ("Cast", ["exact"], ["probabilities"], {"to": _FLOAT32}),
     ]

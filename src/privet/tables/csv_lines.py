@@ -139,4 +139,7 @@ def check_lines(schema: Schema) -> None:
 
 
 def _no_header(path: str) -> TableError:
-    return TableError(f"cannot read {path} as CSV: it must be UTF-8 text with a header line")
+    return TableError(
+        f"cannot read {path} as CSV: it must be UTF-8 text with a header line; "
+        "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+    )

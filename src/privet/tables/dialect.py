@@ -11,11 +11,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from privet.domain import Attribute, Schema
 from privet.domain.attributes.base import PROBLEMS, What
-from privet.domain.encode.encoding import DatePart, Encoding, Scalar, ValueKind
+from privet.domain.encode.columns import find_mismatch
+from privet.domain.encode.encoding import (
+    DatePart,
+    Encoding,
+    Scalar,
+    SpelledNumber,
+    ValueKind,
+)
 from privet.domain.questions import Question
 from privet.errors import ParameterError
 
@@ -37,6 +44,10 @@ class ColumnSQL:
 
 class Dialect(ABC):
     """The SQL of one engine, and the values that one statement binds."""
+
+    #: The type that SQL casts to text with, and what the engine calls columns of it.
+    text_type: ClassVar[str] = "VARCHAR"
+    plain_text: ClassVar[str] = "VARCHAR"
 
     def __init__(self) -> None:
         #: Small tables for the WITH clause, and how they are joined to the rows.
@@ -99,6 +110,10 @@ class Dialect(ABC):
     def find_range(self, number: str, encoding: Encoding, name: str) -> str:
         """Return the code of the range that a number lies in, which is neither null nor NaN."""
 
+    def cut_text(self, text: str, length: int) -> str:
+        """Return the first characters of a text."""
+        return f"left({text}, {int(length)})"
+
     # -- what all engines share --------------------------------------------------------------------
 
     def encoding_of(self, attribute: Attribute, column: ColumnSQL) -> Encoding:
@@ -122,11 +137,23 @@ class Dialect(ABC):
         """Return the scalar of a column's entry; null where there is none."""
         if isinstance(scalar, DatePart):
             return self._read_part(column, scalar)
+        if isinstance(scalar, SpelledNumber):
+            return self.read_spelled(column, scalar)
         if scalar == "text":
             return self.read_text(column)
         if scalar == "integer":
             return self.read_integer(column)
         return self.read_number(column) if scalar == "number" else column.sql
+
+    def read_spelled(self, column: ColumnSQL, spelled: SpelledNumber) -> str:
+        """Return the number that a column of text spells in a declared way; null for none."""
+        text, kind = f"CAST({column.sql} AS {self.text_type})", self.text_type
+        changes = [(part, "") for part in spelled.removed]
+        if spelled.decimal != ".":
+            changes.append((spelled.decimal, "."))
+        for old, new in changes:
+            text = f"replace({text}, {self.bind(old, kind)}, {self.bind(new, kind)})"
+        return self.read_number(ColumnSQL(text, self.plain_text))
 
     def _read_part(self, column: ColumnSQL, part: DatePart) -> str:
         kind, number = self._kind(column), "NULL"
@@ -164,13 +191,21 @@ class Dialect(ABC):
                 f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} ELSE {encoding.missing} "
                 "END"
             )
-        found = f"coalesce({self.find_listed(value, encoding, name)}, {encoding.unknown})"
+        places = [self.find_listed(value, encoding, name)]
+        if encoding.prefix is not None:
+            places.append(self.find_prefix(value, encoding, f"{name}_cut"))
+        found = f"coalesce({', '.join(places)}, {encoding.unknown})"
         if encoding.missing == encoding.unknown:
             return found
         missing = f"{column.sql} IS NULL"
         if encoding.reads == "number":
             missing = f"{value} IS NULL OR {self.is_nan(value)}"
         return f"CASE WHEN {missing} THEN {encoding.missing} ELSE {found} END"
+
+    def find_prefix(self, value: str, encoding: Encoding, name: str) -> str:
+        """Return the code of a text whose first characters are listed; null where they are not."""
+        assert encoding.prefix is not None
+        return self.find_listed(self.cut_text(value, encoding.prefix), encoding, name)
 
     def range_code(self, column: ColumnSQL, encoding: Encoding, name: str, value: str) -> str:
         """Return the code of a number that is read from a column."""
@@ -370,8 +405,8 @@ def structure_problems(
         kind = dialect.kind_of(types[column]) if column in types else None
         if column not in types:
             problems.append((column, "absent"))
-        elif kind is None or attribute.encoding(kind) is None:
-            problems.append((column, "dtype"))
+        elif what := find_mismatch(kind, attribute, target=attribute is schema.label):
+            problems.append((column, what))
     if schema.person is not None:
         if schema.person not in types:
             problems.append((schema.person, "absent"))

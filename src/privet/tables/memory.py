@@ -15,6 +15,8 @@ import numpy.typing as npt
 from privet._types import Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
+from privet.domain.drafting.facts import ColumnFacts
+from privet.domain.encode.columns import describe_frame
 from privet.domain.encode.rows import Encoded, check_structure, encode, find_problems
 from privet.domain.questions import Question
 from privet.tables.counting.passes import NO_WEIGHTS, Counting
@@ -48,12 +50,24 @@ class MemoryTable:
         for low in range(0, max(len(frame), 1), size):
             yield frame.iloc[low : low + size]
 
+    def describe_columns(self) -> list[ColumnFacts]:
+        """Return what the types say about each column. Looks at no row.
+
+        The categories of a data frame are read off its rows, so they are not looked at.
+        """
+        return describe_frame(self._table, self._y)
+
+    @property
+    def held(self) -> tuple[object, object]:
+        """The table and the labels beside it, for those who may see the rows."""
+        return self._table, self._y
+
     def writable(self) -> bool:
         return False
 
 
 @dataclass(frozen=True)
-class _Matrix:
+class Matrix:
     """The codes of the rows that count, one line per attribute, their classes, and whose they are
     (by number, where known).
     """
@@ -70,7 +84,7 @@ class MemorySource:
         self._schema, self._table, self._y = schema, table, y
 
     @cached_property
-    def _matrix(self) -> _Matrix:
+    def _matrix(self) -> Matrix:
         return _encode_matrix(self._schema, encode(self._schema, self._table, self._y, matrix=True))
 
     def count(self, question: Question) -> Tables:
@@ -102,7 +116,7 @@ class MemoryPart(MemorySource):
         self._whole, self._part, self._n_parts, self._key = whole, part, n_parts, key
 
     @cached_property
-    def _matrix(self) -> _Matrix:
+    def _matrix(self) -> Matrix:
         whole = self._whole._matrix
         # Each person (or row) has a number of its own in a stream that nobody knows.
         who = np.arange(len(whole.classes)) if whole.person is None else whole.person
@@ -112,19 +126,19 @@ class MemoryPart(MemorySource):
         )
         person = None if whole.person is None else whole.person[mine]
         # its lines stay contiguous
-        return _Matrix(np.take(whole.codes, mine, axis=1), whole.classes[mine], person)
+        return Matrix(np.take(whole.codes, mine, axis=1), whole.classes[mine], person)
 
 
-def _encode_matrix(schema: Schema, encoded: Encoded) -> _Matrix:
+def _encode_matrix(schema: Schema, encoded: Encoded) -> Matrix:
     assert encoded.classes is not None
     assert encoded.matrix is not None
     keep = encoded.known(schema)
     if encoded.person is not None:
         _keep_rows_of_each_person(encoded, keep, schema.rows_per_person)
     if keep.all():
-        return _Matrix(encoded.matrix, encoded.classes, encoded.person)
+        return Matrix(encoded.matrix, encoded.classes, encoded.person)
     codes = _compact(encoded.matrix, keep)
-    return _Matrix(
+    return Matrix(
         codes, encoded.classes[keep], None if encoded.person is None else encoded.person[keep]
     )
 

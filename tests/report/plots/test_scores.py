@@ -194,6 +194,20 @@ def test_two_classes_have_one_bar_that_points_to_its_class():
     apart(figure)
 
 
+def test_neighbouring_bins_with_like_scores_share_a_bar():
+    schema = Schema({"age": Numeric(0, 100, bins=100, missing="none")}, "y", ["no", "yes"])
+    scores = [1.0] * 30 + [-2.0] * 70 + [1.5]
+    trees = (term(schema, "age", two_classes(*scores)),)
+    model = small_model(schema, trees=trees, combine="scores", privacy=statement(schema))
+    figure = draw_terms(model, max_values=3)
+    said = texts(figure)
+    assert [text for text in said if text in ("< 30", ">= 30", "none")] == ["< 30", ">= 30", "none"]
+    assert not any("nearer to 0" in text for text in said)
+    assert any("share a bar" in text for text in said)
+    widths = [width for width, _ in bars_of(figure, 2)]
+    assert widths == pytest.approx([0.45, -0.9, 0.675])  # 0.9 inches for a score of 2
+
+
 def test_more_classes_have_a_bar_each_and_a_constant_has_a_panel():
     figure = draw_terms(scored_model())
     found = [width for width, _ in bars_of(figure, 3)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import typer
 
-from privet.cli.options import JSON, ROWS
+from privet.cli.options import FORCE, JSON, ROWS
 from privet.cli.outsource.options import (
     CA,
     KEY_FILE,
@@ -161,6 +161,7 @@ def predict(
     at_once: int = AT_ONCE,
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
+    force: bool = FORCE,
 ) -> None:
     """Classify rows with the server's tree, refined at the client (cdtl). Their sensitive values
     are not sent.
@@ -175,9 +176,8 @@ def predict(
     from privet.outsource.client import Collaborative
 
     with connect_to_table(url, token_file, key_file, ca) as there:
-        _predict(
-            Collaborative(there, _find_tree(there, tree)), there, rows_of(table), at_once, output
-        )
+        learner = Collaborative(there, _find_tree(there, tree))
+        _predict(learner, there, rows_of(table), at_once, output, force=force)
 
 
 def naive(
@@ -190,6 +190,7 @@ def naive(
     at_once: int = AT_ONCE,
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
+    force: bool = FORCE,
 ) -> None:
     """Classify rows with a tree that the client learns from the whole table (cnl), which it fetches
     and joins the first time.
@@ -206,7 +207,7 @@ def naive(
         if again or not learner.is_there():
             with working("learning from the whole table"):
                 learner.learn(again=again)
-        _predict(learner, there, rows_of(table), at_once, output)
+        _predict(learner, there, rows_of(table), at_once, output, force=force)
 
 
 def baseline(
@@ -223,6 +224,7 @@ def baseline(
     at_once: int = AT_ONCE,
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
+    force: bool = FORCE,
 ) -> None:
     """Classify rows with the server's tree alone (cdbsl). It does not use the sensitive attribute,
     and needs no key.
@@ -233,7 +235,14 @@ def baseline(
     from privet.outsource.client import Baseline
 
     with connect_to_table(url, token_file, key_file, ca, anatomy) as there:
-        _predict(Baseline(there, _find_tree(there, tree)), there, rows_of(table), at_once, output)
+        _predict(
+            Baseline(there, _find_tree(there, tree)),
+            there,
+            rows_of(table),
+            at_once,
+            output,
+            force=force,
+        )
 
 
 def insert(
@@ -342,6 +351,7 @@ def export(
     output: Path = typer.Option(..., "--output", "-o", help="The CSV file to write."),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
+    force: bool = FORCE,
 ) -> None:
     """Get the table back: fetch both halves, join them with the key and write a CSV file.
 
@@ -350,7 +360,7 @@ def export(
     from privet.cli.asking import check_writable, working
     from privet.outsource.client.rotation import export as write_rows
 
-    check_writable(output)
+    check_writable(output, force=force)
     with connect_to_table(url, token_file, key_file, ca) as there, working("exporting"):
         done = write_rows(there, output)
     typer.echo(f"wrote {done} rows to {output}; rows that wait for a group are among them")
@@ -367,6 +377,7 @@ def card(
     ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
+    force: bool = FORCE,
 ) -> None:
     """A card of an outsourced tree: what it was made of, who sees what, and that it is not
     differentially private.
@@ -377,7 +388,7 @@ def card(
     from privet.outsource.card import outsourced_card
 
     if output is not None:
-        check_writable(output)
+        check_writable(output, force=force)
     with connect_to_table(url, token_file, None, ca) as there:
         chosen = _find_tree(there, tree)
         text = outsourced_card(there.about(), chosen, there.details(chosen.id))
@@ -392,14 +403,20 @@ class _Learner(Protocol):
 
 
 def _predict(
-    learner: _Learner, there: OutsourcedTable, rows: Any, at_once: int, output: Path | None
+    learner: _Learner,
+    there: OutsourcedTable,
+    rows: Any,
+    at_once: int,
+    output: Path | None,
+    *,
+    force: bool,
 ) -> None:
     import pandas as pd
 
     from privet.cli.asking import check_writable, write_out
 
     if output is not None:
-        check_writable(output)
+        check_writable(output, force=force)
     target = there.anatomy.schema.target
     said: list[str] = []
     with _bar("classifying", len(rows)) as progress:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from privet.cli.options import JSON, ROWS
+from privet.cli.options import FORCE, JSON, ROWS
 from privet.cli.outsource.options import (
     CA,
     KEY_FILE,
@@ -113,6 +113,7 @@ def split(
         help="Write the halves although the verifier finds that something links them.",
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Split a table into an identifier table and a sensitive table that only the key can join, in
     random l-diverse groups.
@@ -132,7 +133,7 @@ def split(
 
     check_new_folder(output)
     if withheld is not None:
-        check_writable(withheld)
+        check_writable(withheld, force=force)
     public, rows = Schema.read(schema), rows_of(table)
     with locked(key_file) as (ring, passphrase):
         if ring.table is not None:
@@ -233,6 +234,7 @@ def attack(
         None, "--output", "-o", help="Draw the result: .svg, .png or .pdf."
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Measure how much an adversary who sees both halves learns beyond l-diversity, by the
     deFinetti attack (Kifer 2009).
@@ -246,7 +248,7 @@ def attack(
     from privet.outsource.verify import attack_halves
 
     if output is not None:
-        check_writable(output)
+        check_writable(output, force=force)
     ring, halves = read_keys(key_file), read_halves(folder)
     with working("attacking"):
         score = attack_halves(halves, ring, model, known)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from privet.cli.options import ANALYST, BUDGET, JSON, LEDGER, PLACES
+from privet.cli.options import ANALYST, BUDGET, FORCE, JSON, LEDGER, PLACES
 
 if TYPE_CHECKING:
     from privet.errors import PrivetError
@@ -58,6 +58,7 @@ def randomizer(
     class_share: str | None = CLASS_SHARE,
     plan: Path | None = PLAN,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Write the public file by which all people randomise their records alike. Sees no data and
     charges nothing.
@@ -74,8 +75,8 @@ def randomizer(
     from privet.cli.options import check_apart
     from privet.local import write_randomizer
 
-    check_writable(output)
     check_apart([output], None, None, schema, plan)
+    check_writable(output, force=force)
     made = _make_randomizer(schema, epsilon, spread, together, class_share, plan)
     write_randomizer(made, output)
     if as_json:
@@ -115,6 +116,7 @@ def randomize(
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
+    force: bool = FORCE,
 ) -> None:
     """Randomise records, one report for each, so that nobody needs to be trusted with them.
 
@@ -150,9 +152,9 @@ def randomize(
         None if output is None or randomizer is not None else output.with_name(output.name + BESIDE)
     )
     outputs = [path for path in (output, beside) if path is not None]
-    for path in outputs:
-        check_writable(path)
     check_apart(outputs, None if records == "-" else records, ledger, randomizer, schema, plan)
+    for path in outputs:
+        check_writable(path, force=force)
     made = read_randomizer(randomizer) if randomizer is not None else _make_randomizer(*given)  # type: ignore[arg-type]
     check_lines(made.schema)
     if records == "-":
@@ -204,6 +206,7 @@ def learn(
         [], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Learn a classifier from randomised records and write it to a file. Charges nothing: people
     have paid when they randomised.
@@ -222,8 +225,8 @@ def learn(
     from privet.tables.open import read_public
 
     by = Path(reports + BESIDE) if randomizer is None else randomizer
-    check_writable(output)
     check_apart([output], None, None, Path(reports), by)
+    check_writable(output, force=force)
     if randomizer is None and not by.exists():
         raise ParameterError(
             f"there is no {by}: say by which file people randomised, with --randomizer FILE"

@@ -14,7 +14,9 @@ from rich.markup import escape
 from privet.cli.options import (
     ANALYST,
     BUDGET,
+    CA,
     DATASET,
+    FORCE,
     JSON,
     LEDGER,
     PLACES,
@@ -50,12 +52,14 @@ def synthetic(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
     anew: bool = typer.Option(
         False,
         "--anew",
         help="Give up what was interrupted, and begin again; what it has cost is spent.",
     ),
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Draw a synthetic table from noisy counts of a private one. The charge is recorded in a ledger
     first.
@@ -69,18 +73,25 @@ def synthetic(
     """
     import json
 
-    from privet.cli.asking import check_writable, place_of, print_budget, resumable
+    from privet.cli.asking import (
+        check_writable,
+        place_of,
+        place_of_unfinished,
+        print_budget,
+        resumable,
+    )
     from privet.cli.options import check_apart
     from privet.cli.printing import finite_or_none
     from privet.synthetic.files import card_path, check_file, check_suffix, write_table
     from privet.synthetic.synthesize import check_row_count, synthesize
 
     check_suffix(output)
-    check_writable(output)
-    check_writable(card_path(output))
     check_apart([output, card_path(output)], table, ledger, schema)
+    check_writable(output, force=force)
+    begun = place_of_unfinished(output).exists()  # the card is written last
+    check_writable(card_path(output), force=force or begun)
     check_row_count(rows)
-    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, ca=ca)
     check_file(output, place.schema)
     curator = place.curator(epsilon)
     # how many rows are drawn is decided after all is paid for
@@ -160,7 +171,9 @@ def check(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
     as_json: bool = JSON,
+    force: bool = FORCE,
 ) -> None:
     """Compare a synthetic table with held-out private rows: shares of values, and how right a
     classifier is that was trained on it.
@@ -182,9 +195,9 @@ def check(
     from privet.tables.open import read_public
 
     for path in filter(None, (output, plot)):
-        check_writable(path)
         check_apart([path], held_out, ledger, schema, rows, *against)
-    check_public(rows, held_out)
+        check_writable(path, force=force)
+    check_public(rows, held_out, "name the synthetic rows first, then the held-out ones")
     if output is not None and output.suffix.lower() not in (".md", ".html", ".htm"):
         raise ParameterError(f"a report is written to a .md or .html file, got {output.name}")
     if plot is not None:
@@ -198,9 +211,9 @@ def check(
         for loaded in [pv.load(path)]
     }
     table = read_public(str(rows))
-    curator = place_of(held_out, schema, budget, ledger, analyst, dataset, token_file).curator(
-        epsilon
-    )
+    curator = place_of(
+        held_out, schema, budget, ledger, analyst, dataset, token_file, ca=ca
+    ).curator(epsilon)
     with working("checking"):
         result = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:

@@ -4,7 +4,8 @@
 - :mod:`~privet.domain.attributes.listed`: what types with a list of values share
 - :mod:`~privet.domain.attributes.binned`: what types with an order and bins share
 - :mod:`~privet.domain.attributes.categorical`, :mod:`~privet.domain.attributes.boolean`,
-  :mod:`~privet.domain.attributes.numeric`, :mod:`~privet.domain.attributes.dates`: the types
+  :mod:`~privet.domain.attributes.numeric`, :mod:`~privet.domain.attributes.dates`,
+  :mod:`~privet.domain.attributes.ordinal`: the types
 
 A new type is one file, and one entry in :data:`TYPES`.
 """
@@ -28,11 +29,12 @@ from privet.domain.attributes.boolean import Boolean
 from privet.domain.attributes.categorical import Categorical
 from privet.domain.attributes.dates import Date
 from privet.domain.attributes.numeric import Numeric
+from privet.domain.attributes.ordinal import Ordinal
 from privet.errors import SchemaError
 
 #: The types of columns, by their names in schema files.
 TYPES: dict[str, type[Attribute]] = {
-    kind.type: kind for kind in (Categorical, Numeric, Boolean, Date)
+    kind.type: kind for kind in (Categorical, Numeric, Boolean, Date, Ordinal)
 }
 
 
@@ -61,6 +63,7 @@ __all__ = [
     "Categorical",
     "Date",
     "Numeric",
+    "Ordinal",
     "Value",
     "attribute_from_json",
     "is_name",

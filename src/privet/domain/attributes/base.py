@@ -36,6 +36,7 @@ MAX_BITS = 1100  # of an integer: more than any float has
 What = Literal[
     "absent",
     "dtype",
+    "classes",
     "identity",
     "unlisted",
     "null",
@@ -52,6 +53,9 @@ PROBLEMS: tuple[What | None, ...] = (
     "out of range",
     "null",
 )
+
+#: How many times smaller than the larger bound a number is from which on bins have equal widths.
+UNITS = 64.0
 
 
 class Draws(Protocol):
@@ -132,8 +136,11 @@ class Attribute(ABC):
         """Return the text of the edge at which a bin of an ordered attribute begins."""
         return f"{self.cuts[code]:.6g}"
 
-    def divide_grid(self, bins: int) -> list[int]:
-        """Return the codes at which about so many bins begin that cover the whole range."""
+    def divide_grid(self, bins: int, units: float = UNITS) -> list[int]:  # noqa: ARG002
+        """Return the codes at which about so many bins begin that cover the whole range.
+
+        ``units`` are for numbers without a declared spacing.
+        """
         return divide_evenly(0, self.bins, bins)
 
     # -- encoding ----------------------------------------------------------------------------------

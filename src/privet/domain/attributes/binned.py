@@ -143,7 +143,7 @@ class Binned(Attribute):
     ) -> str:
         spans = [
             self.describe_span(first, last)
-            for first, last in _find_code_runs([code for code in codes if code < self.bins])
+            for first, last in find_code_runs([code for code in codes if code < self.bins])
         ]
         if self.missing is not None and self.bins in codes:
             spans.append(f"= {escape_invisible(self.missing)}")
@@ -157,7 +157,7 @@ class Binned(Attribute):
         """
 
 
-def _find_code_runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
+def find_code_runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the first and last of each run of neighbouring codes."""
     first = last = None
     for code in sorted(codes):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
-from privet._validate import check_name
+from privet._validate import check_integer, check_name
 from privet.domain.attributes.base import (
     MAX_BITS,
     MAX_VALUES,
@@ -42,6 +42,9 @@ class Categorical(Listed):
         are expected.
     column
         The table's column, where it does not have the attribute's name.
+    prefix
+        Look text that is not listed up by so many of its first characters: ``["A0", "B1"]``
+        with ``prefix=2`` puts the code ``"A01.4"`` into ``"A0"``. For columns of text.
 
     Examples
     --------
@@ -51,7 +54,14 @@ class Categorical(Listed):
     """
 
     type: ClassVar[str] = "categorical"
-    keys: ClassVar[tuple[str, ...]] = ("values", "other", "missing", "on_unknown", "column")
+    keys: ClassVar[tuple[str, ...]] = (
+        "values",
+        "other",
+        "missing",
+        "on_unknown",
+        "column",
+        "prefix",
+    )
 
     other: Value | None
     on_unknown: Literal["other", "drop"] | None
@@ -65,6 +75,7 @@ class Categorical(Listed):
         missing: Value | None = None,
         on_unknown: Literal["other", "drop"] | None = None,
         column: str | None = None,
+        prefix: int | None = None,
     ) -> None:
         if isinstance(values, str) or not isinstance(values, Sequence):
             raise SchemaError(
@@ -74,7 +85,7 @@ class Categorical(Listed):
             raise SchemaError(
                 f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(values)}"
             )
-        listed = [_check_value("values", value) for value in values]
+        listed = [check_value("Categorical", "values", value) for value in values]
         texts = set()
         for value in listed:
             if text_of(value) in texts:
@@ -82,8 +93,8 @@ class Categorical(Listed):
                     f"Categorical: values must differ, but {text_of(value)!r} is listed twice"
                 )
             texts.add(text_of(value))
-        other = None if other is None else _check_value("other", other)
-        missing = None if missing is None else _check_value("missing", missing)
+        other = None if other is None else check_value("Categorical", "other", other)
+        missing = None if missing is None else check_value("Categorical", "missing", missing)
         for extra in (other, missing):
             if extra is not None and text_of(extra) not in texts:
                 listed.append(extra)
@@ -104,8 +115,15 @@ class Categorical(Listed):
             raise SchemaError(
                 "Categorical: on_unknown='other' needs a catch-all value, give it as other=..."
             )
+        if prefix is not None:
+            prefix = check_integer(
+                "prefix", prefix, 1, 1000, owner="Categorical", error=SchemaError
+            )
+            if not all(isinstance(value, str) for value in listed):
+                raise SchemaError("Categorical: prefix is for values that are text")
         self._keep(
             values=tuple(listed),
+            prefix=prefix,
             other=other,
             missing=missing,
             on_unknown=on_unknown,
@@ -124,7 +142,8 @@ class Categorical(Listed):
 
     def describe(self, *, limit: int | None = None) -> tuple[str, str]:
         extra = "" if self.other is None else f'; everything else counts as "{text_of(self.other)}"'
-        return "one of a list", f"{join_some(self.labels, ', ', limit)}{extra}"
+        first = "" if self.prefix is None else f"; the first {self.prefix} characters count"
+        return "one of a list", f"{join_some(self.labels, ', ', limit)}{first}{extra}"
 
     def describe_unknown(self) -> str:
         if self.other is None or self.on_unknown == "drop":
@@ -133,7 +152,8 @@ class Categorical(Listed):
 
     def facts(self) -> dict[str, Any]:
         other = {} if self.other is None else {"other": self.other}
-        return {"values": list(self.values), **other}
+        prefix = {} if self.prefix is None else {"prefix": self.prefix}
+        return {"values": list(self.values), **other, **prefix}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -142,7 +162,7 @@ class Categorical(Listed):
         return cls(**data)
 
 
-def _check_value(parameter: str, value: object) -> Value:
+def check_value(owner: str, parameter: str, value: object) -> Value:
     """Return plain text, a number or a boolean; raise for anything else.
 
     A whole float becomes an integer, so that equal values are written alike.
@@ -155,6 +175,5 @@ def _check_value(parameter: str, value: object) -> Value:
         return value
     what = repr(value) if isinstance(value, str | float) else type(value).__name__
     raise SchemaError(
-        f"Categorical: {parameter}: a value must be text, a finite number or a truth value, got "
-        f"{what}"
+        f"{owner}: {parameter}: a value must be text, a finite number or a truth value, got {what}"
     )

@@ -37,6 +37,8 @@ class Listed(Attribute):
     ordered: ClassVar[bool] = False
 
     values: tuple[Value, ...]
+    #: Text that is not listed is looked up by so many of its first characters; None for all.
+    prefix: int | None = None
 
     @property
     def size(self) -> int:
@@ -67,10 +69,13 @@ class Listed(Attribute):
         """Return how else files spell a value.
 
         An integer column with missing entries is often written as 1.0; booleans are written True
-        or TRUE. A number that is listed as text may have decimals that it could do without.
+        or TRUE, and text that spells one stands for it, too. A number that is listed as text may
+        have decimals that it could do without.
         """
         if isinstance(value, bool):
             return (str(value), str(value).upper())
+        if value in ("True", "TRUE", "False", "FALSE"):
+            return (str(value).lower(),)
         if isinstance(value, int):
             return (f"{value}.0",)
         number = spelled_number(value) if isinstance(value, str) else None
@@ -81,7 +86,7 @@ class Listed(Attribute):
     # -- encoding ----------------------------------------------------------------------------------
 
     def encoding(self, kind: ValueKind) -> Encoding | None:
-        if kind not in _SCALARS:
+        if kind not in _SCALARS or (self.prefix is not None and kind != "text"):
             return None
         if kind not in self._encodings:
             self._encodings[kind] = Encoding(
@@ -90,12 +95,19 @@ class Listed(Attribute):
                 self.unknown_code,
                 self.missing_code,
                 self.unknown_code if kind == "text" else self.missing_code,
+                self.prefix,
             )
         return self._encodings[kind]
 
     @cached_property
     def _encodings(self) -> dict[ValueKind, Encoding]:
         return {}
+
+    def can_hold(self, kind: ValueKind) -> bool:
+        """Return whether any entry of a column of this kind can be one of the values."""
+        encoding = self.encoding(kind)
+        listed = None if encoding is None else encoding.listed
+        return listed is not None and any(code < self.size for code in listed.values())
 
     def _scalars(self, kind: ValueKind) -> dict[Any, int]:
         """Return the code of each scalar of this kind."""
@@ -123,6 +135,7 @@ class Listed(Attribute):
             unlisted,
             null,
             unlisted if kind == "text" else null,
+            encoding.prefix,
         )
 
     @property
@@ -140,6 +153,8 @@ class Listed(Attribute):
 
     def canonical(self, cell: str | None) -> str | None:
         code = self.missing_code if cell is None else self.code_of_text.get(cell)
+        if code is None and self.prefix is not None and cell is not None:
+            code = self.code_of_text.get(cell[: self.prefix])
         return cell if code is None or code >= self.size else self.labels[code]
 
     # -- words -------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from privet._validate import check_name
 from privet.domain.attributes.base import (
     MAX_VALUES,
+    UNITS,
     Draws,
     Value,
     What,
@@ -29,12 +30,9 @@ from privet.domain.attributes.binned import (
     check_bins,
     check_missing_label,
 )
+from privet.domain.attributes.spelling import Spelling, read_spelling
 from privet.domain.encode.encoding import Scalar, ValueKind
-from privet.domain.encode.scalars import number_of
 from privet.errors import SchemaError
-
-#: How many times smaller than the larger bound a number is from which on bins have equal widths.
-UNITS = 64
 
 
 class Numeric(Binned):
@@ -59,6 +57,10 @@ class Numeric(Binned):
     missing
         A label for a bin of its own for missing entries (null, NaN, text that is no
         number). Without it such a row is not counted.
+    decimal, thousands, unit
+        How text spells numbers, if not as ``1234.5``: the decimal sign (``","``), what stands
+        between thousands (``"."``, ``" "``), and signs to pass over, such as ``"€"`` or
+        ``["$", "USD"]``.
     on_unknown
         What happens behind the boundary to a number outside the bounds: ``"clip"`` (the
         default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
@@ -82,6 +84,9 @@ class Numeric(Binned):
         "spacing",
         "edges",
         "missing",
+        "decimal",
+        "thousands",
+        "unit",
         "on_unknown",
         "column",
     )
@@ -90,6 +95,8 @@ class Numeric(Binned):
     bins: int = 16
     spacing: Literal["linear", "log"] | None
     edges: tuple[float, ...] | None
+    #: How text spells numbers; None for plainly.
+    spelling: Spelling | None
 
     @takes_plain_values
     def __init__(
@@ -101,6 +108,9 @@ class Numeric(Binned):
         spacing: Literal["linear", "log"] | None = None,
         edges: Sequence[float] | None = None,
         missing: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        unit: str | Sequence[str] | None = None,
         on_unknown: Literal["clip", "drop"] | None = None,
         column: str | None = None,
     ) -> None:
@@ -141,6 +151,7 @@ class Numeric(Binned):
             spacing=spacing,
             edges=listed,
             missing=missing,
+            spelling=read_spelling(decimal, thousands, unit),
             on_unknown=on_unknown,
             column=check_column("Numeric", column),
         )
@@ -190,16 +201,16 @@ class Numeric(Binned):
         inside = inner[(inner > self.low) & (inner < self.high)] + 0.0  # minus zero is zero
         return (self.low, *inside.tolist(), self.high)
 
-    def divide_grid(self, bins: int) -> list[int]:
+    def divide_grid(self, bins: int, units: float = UNITS) -> list[int]:
         """Return the codes at which about so many bins begin that cover the whole range.
 
         Without a declared spacing, they are even steps of log(1 + |x|/unit), between equal widths
-        and equal ratios: :data:`UNITS` units reach the larger bound.
+        and equal ratios: so many units reach the larger bound.
         """
         if self.spacing is not None:
-            return super().divide_grid(bins)
+            return super().divide_grid(bins, units)
         cuts = np.array(self.cuts)
-        unit = np.abs(cuts).max() / UNITS
+        unit = np.abs(cuts).max() / units
         place = np.sign(cuts) * np.log1p(np.abs(cuts) / unit)
         wanted = np.linspace(place[0], place[-1], bins + 1)[1:-1]
         return sorted({0, *np.searchsorted(place[1:-1], wanted).tolist()})
@@ -210,6 +221,8 @@ class Numeric(Binned):
         yield last[:-1] + "]"
 
     def reads(self, kind: ValueKind) -> Scalar | None:
+        if kind == "text" and self.spelling is not None:
+            return self.spelling.scalar
         return "number" if kind in ("text", "integer", "number", "bool") else None
 
     def codes_of(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
@@ -223,9 +236,19 @@ class Numeric(Binned):
         middle = low / 2 + high / 2
         inside = self.codes_of(middle) == np.arange(self.bins)
         numbers: list[Value] = [float(number) for number in np.where(inside, middle, low)]
+        if self.spelling is not None:
+            numbers = [self.spelling.write(float(number)) for number in numbers]
         return numbers if self.missing is None else [*numbers, self.missing_text or "missing"]
 
     def draw(self, codes: npt.NDArray[np.int64], draws: Draws) -> npt.NDArray[Any]:
+        drawn = self._draw_numbers(codes, draws)
+        if self.spelling is None:
+            return drawn
+        write, out = self.spelling.write, np.empty(len(drawn), dtype=object)
+        out[:] = [None if math.isnan(number) else write(number) for number in drawn.tolist()]
+        return out
+
+    def _draw_numbers(self, codes: npt.NDArray[np.int64], draws: Draws) -> npt.NDArray[Any]:
         missing = codes >= self.bins
         bins = np.where(missing, 0, codes)
         if (integers := self.list_bin_integers()) is not None:
@@ -254,9 +277,11 @@ class Numeric(Binned):
         return (first, last) if each_holds_one and all(a < b for a, b in pairwise(first)) else None
 
     def canonical(self, cell: str | None) -> str | None:
-        number = number_of(cell)
+        number = self.read_number(cell)
         if math.isnan(number):
             return self.missing_text
+        if self.spelling is not None:
+            return self.spelling.write(number)
         return text_of(number) if math.isfinite(number) else f"{number}"
 
     # -- words -------------------------------------------------------------------------------------
@@ -269,7 +294,11 @@ class Numeric(Binned):
         missing = "" if self.missing is None else f'; a missing entry counts as "{self.missing}"'
         beyond = "not used" if self.on_unknown == "drop" else "counted in the nearest bin"
         bounds = f"{self.low:.6g} to {self.high:.6g}"
-        return "number", f"{bounds} in {self.count_bins()}; numbers beyond are {beyond}{missing}"
+        spelled = "" if self.spelling is None else f", written as {self.spelling.example}"
+        return (
+            "number",
+            f"{bounds}{spelled} in {self.count_bins()}; numbers beyond are {beyond}{missing}",
+        )
 
     def describe_span(self, first: int, last: int) -> str:
         low, high = f"{self.cuts[first]:.6g}", f"{self.cuts[last + 1]:.6g}"
@@ -282,12 +311,15 @@ class Numeric(Binned):
     # -- the file ----------------------------------------------------------------------------------
 
     def facts(self) -> dict[str, Any]:
+        spelled = {} if self.spelling is None else self.spelling.to_json()
         if self.edges is not None:
-            return {"edges": list(self.edges)}
-        bounds = {"low": self.low, "high": self.high}
-        if self.auto:
-            return {**bounds, "bins": "auto", **({"spacing": self.spacing} if self.spacing else {})}
-        return {**bounds, "bins": self.bins, "spacing": self.spacing}
+            return {"edges": list(self.edges), **spelled}
+        facts: dict[str, Any] = {"low": self.low, "high": self.high}
+        if not self.auto:
+            facts |= {"bins": self.bins, "spacing": self.spacing}
+        else:
+            facts |= {"bins": "auto", **({"spacing": self.spacing} if self.spacing else {})}
+        return {**facts, **spelled}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.domain.attributes.base import What
+from privet.domain.attributes.base import Attribute, What
+from privet.domain.attributes.listed import Listed
+from privet.domain.drafting.facts import ColumnFacts
 from privet.domain.encode.encoding import ValueKind
 from privet.domain.encode.scalars import Moments, in_microseconds
 from privet.domain.encode.values import plain_value_of
@@ -167,9 +169,11 @@ class Columns:
                 shape = (
                     f"{array.shape[1]} columns" if array.ndim == 2 else f"{array.ndim} dimensions"
                 )
+                wide = array.ndim == 2 and array.shape[1] > k
                 raise ParameterError(
                     f"an array must have two dimensions and {k} columns (the attributes), got "
                     f"{shape}"
+                    + ("; if it is one-hot encoded, pass the columns as they are" if wide else "")
                 )
             self._table = {name: array[:, i] for i, name in enumerate(schema.names)}
         elif self._library == "polars" and hasattr(table, "collect"):
@@ -202,10 +206,15 @@ class Columns:
             elif name == self._schema.person:
                 if kind_of(self[name]) == "number":
                     yield column, "identity"
-            elif not self._can_match(name):
-                yield column, "dtype"
-        if self._with_target and self._y is not None and not self._can_match(self._schema.target):
-            yield self._schema.target, "dtype"
+            elif (what := self._find_mismatch(name)) is not None:
+                yield column, what
+        target = self._schema.target
+        if (
+            self._with_target
+            and self._y is not None
+            and (what := self._find_mismatch(target)) is not None
+        ):
+            yield target, what
         if len({len(column) for column in self._cache.values()}) > 1:
             raise ParameterError("all columns, and y, must have the same length")
 
@@ -214,11 +223,11 @@ class Columns:
         present = set(self.names())
         return {name for name, column in self._column_names.items() if column not in present}
 
-    def _can_match(self, name: str) -> bool:
+    def _find_mismatch(self, name: str) -> What | None:
+        """Return why no entry of a column can match, by its type; None where one can."""
         target = name == self._schema.target
         attribute = self._schema.label if target else self._schema.attributes[name]
-        kind = kind_of(self[name])
-        return kind is not None and attribute.encoding(kind) is not None
+        return find_mismatch(kind_of(self[name]), attribute, target=target)
 
     @cached_property
     def _column_names(self) -> dict[str, str]:
@@ -242,6 +251,40 @@ class Columns:
                 column = table[self._column_names.get(name, name)]
             self._cache[name] = _make_column(name, column)
         return self._cache[name]
+
+
+def find_mismatch(kind: ValueKind | None, attribute: Attribute, *, target: bool) -> What | None:
+    """Return why a column of this kind cannot match, or None.
+
+    A class column in which no entry can be a class would give a model of no rows, unless a class
+    stands for all that is not listed.
+    """
+    if kind is None or attribute.encoding(kind) is None:
+        return "dtype"
+    if target and isinstance(attribute, Listed) and not attribute.catches_unknown:
+        return None if attribute.can_hold(kind) else "classes"
+    return None
+
+
+def describe_frame(table: Any, y: Any = None) -> list[ColumnFacts]:
+    """Return the name and the type of each column of a table in memory. Looks at no entry.
+
+    Labels beside it are a column of their own name, or ``y``.
+    """
+    library = _library_of(table)
+    if isinstance(table, np.ndarray) or not (
+        isinstance(table, Mapping) or library in ("pandas", "polars", "pyarrow")
+    ):
+        raise ParameterError(
+            "the columns of an array have no names; give a data frame, or a mapping of columns"
+        )
+    names = list(table.column_names) if library == "pyarrow" else list(table)
+    columns = {str(name): _make_column(str(name), table[name]) for name in names}
+    if y is not None:
+        columns[str(getattr(y, "name", None) or "y")] = _make_column("y", y)
+    return [
+        ColumnFacts(name, kind_of(column), str(column.dtype)) for name, column in columns.items()
+    ]
 
 
 def kind_of(column: Any) -> ValueKind | None:

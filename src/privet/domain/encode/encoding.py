@@ -53,8 +53,20 @@ class DatePart:
         return PART_RANGES.get(self.part)
 
 
+@dataclass(frozen=True)
+class SpelledNumber:
+    """A number that text spells in a declared way: ``1.234,50 €``.
+
+    Read by taking every text of ``removed`` away, in this order, and then the decimal sign for a
+    point. What is no number then is unreadable.
+    """
+
+    removed: tuple[str, ...]
+    decimal: str = "."
+
+
 #: What is read from an entry before its code is looked up.
-Scalar = Literal["text", "integer", "number", "truth"] | DatePart
+Scalar = Literal["text", "integer", "number", "truth"] | DatePart | SpelledNumber
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +81,7 @@ class Encoding:
         unknown: the code of a scalar that is not listed.
         missing: the code of null, and of NaN in a column of numbers.
         unreadable: the code of an entry that is no such scalar, such as text that is no number.
+        prefix: text that is not listed is looked up by so many of its first characters.
     """
 
     reads: Scalar
@@ -76,6 +89,7 @@ class Encoding:
     unknown: int
     missing: int
     unreadable: int
+    prefix: int | None = None
 
     @property
     def listed(self) -> Mapping[Any, int] | None:

@@ -90,7 +90,7 @@ def encode(
             for column, what in problems
             if what != "absent" or column in (schema.target, schema.person)
         ]
-    raise_if_any(problems)
+    raise_if_any(problems, columns.names())
     present = {name: columns[name] for name in schema.names if name not in absent}
     n_rows = max(map(len, present.values()))
     dtypes = [attribute.dtype for attribute in schema.attributes.values()]
@@ -144,7 +144,8 @@ def _codes_of_entries(attribute: Attribute, column: Sequence[Any]) -> Codes:
 
 def check_structure(schema: Schema, table: object, y: object = None) -> None:
     """Raise where columns are absent or of a type that cannot match. Looks at no row."""
-    raise_if_any(Columns(schema, table, y, with_target=True).structure())
+    columns = Columns(schema, table, y, with_target=True)
+    raise_if_any(columns.structure(), columns.names())
 
 
 def find_problems(schema: Schema, table: object, y: object = None) -> list[tuple[str, What]]:
@@ -204,7 +205,8 @@ class ColumnCodes:
         self._encodings, self._encoding, self._column = encodings, encoding, column
         self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
         self._find = None
-        if encoding.reads == "text" and len(column) >= steps.MANY_ROWS:
+        searched = encoding.reads == "text" and encoding.prefix is None
+        if searched and len(column) >= steps.MANY_ROWS:
             assert encoding.listed is not None
             self._find = column.finder(list(encoding.listed))
             codes = [*encoding.listed.values(), encoding.unknown, encoding.missing]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.domain.encode.encoding import DatePart, Scalar
+from privet.domain.encode.encoding import DatePart, Scalar, SpelledNumber
 
 Floats = npt.NDArray[np.float64]
 Moments = npt.NDArray[np.datetime64]
@@ -57,6 +57,16 @@ def number_of(value: Any) -> float:
         return np.nan
     except OverflowError:
         return np.inf if value > 0 else -np.inf
+
+
+def spelled_number_of(value: Any, spelled: SpelledNumber) -> float:
+    """Return the number that a plain value is, or spells in a declared way; NaN for others."""
+    if isinstance(value, str):
+        for part in spelled.removed:
+            value = value.replace(part, "")
+        if spelled.decimal != ".":
+            value = value.replace(spelled.decimal, ".")
+    return number_of(value)
 
 
 def moment_of(value: Any) -> np.datetime64:
@@ -126,6 +136,8 @@ def _integers_of(moments: Moments, days: Moments, part: DatePart) -> npt.NDArray
 
 def read_numbers(scalar: Scalar, values: Sequence[Any]) -> Floats:
     """Return the number that is read from each plain value; NaN where there is none."""
+    if isinstance(scalar, SpelledNumber):
+        return np.array([spelled_number_of(value, scalar) for value in values], dtype=np.float64)
     if not isinstance(scalar, DatePart):
         return np.array([number_of(value) for value in values], dtype=np.float64)
     moments = np.array([moment_of(value) for value in values], dtype="datetime64[us]")

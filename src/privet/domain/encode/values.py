@@ -16,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._plain import copy_scalar, is_plain_scalar
+from privet._validate import show, suggest
 from privet.domain.attributes.base import MAX_BITS, What, text_of
 from privet.domain.encode.encoding import Encoding, Encodings
 from privet.domain.encode.scalars import NO_VALUE, NoValue, moment_of, read_numbers
 from privet.errors import SchemaMismatch
 
+MAX_NAMES = 6  #: names of columns that a message lists
 _PLAIN = (str, int, bool)
 #: What else can say whose row it is: classes that compare by what they hold.
 _COMPARED = (bytes, date, time, timedelta, UUID)
@@ -98,7 +100,9 @@ def match(encoding: Encoding, value: Any) -> int | None:
         return None
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return None  # no listed number is as large
-    return encoding.listed.get(text_of(value))
+    text = text_of(value)
+    code = encoding.listed.get(text)
+    return encoding.listed.get(text[: encoding.prefix]) if code is None else code
 
 
 def _code_of_listed(encoding: Encoding, value: Any) -> int:
@@ -143,6 +147,10 @@ _ADVICE: dict[What, str] = {
         "text, numbers and booleans; Date reads dates, timestamps and ISO 8601 text. Declare or "
         "store the column otherwise"
     ),
+    "classes": (
+        "holds numbers or booleans, and no class of the schema is one, so that no row "
+        "could be counted; translate the column, or list in the schema the classes that it holds"
+    ),
     "identity": (
         "says whose row it is, but holds fractions, in which large identifiers are not exact; "
         "store it as text or integers"
@@ -165,8 +173,64 @@ def describe(column: str, what: What) -> str:
     return f"column {column!r} {_ADVICE[what]}"
 
 
-def raise_if_any(problems: Iterable[tuple[str, What]]) -> None:
-    """Raise one error that lists all problems."""
-    lines = [describe(column, what) for column, what in problems]
+#: More columns than this that are absent are one problem: it is another table.
+_MANY = 3
+
+
+def raise_if_any(problems: Iterable[tuple[str, What]], names: Iterable[str] = ()) -> None:
+    """Raise one error that lists all problems.
+
+    ``names`` are the columns of the table, for advice about those that are absent.
+    """
+    listed, names = list(problems), list(names)
+    absent = [column for column, what in listed if what == "absent"]
+    together = len(absent) > _MANY
+    lines = [_describe_another_table(absent, names)] if together else []
+    for column, what in listed:
+        if what != "absent" or not together:
+            advice = _advise_absent(column, names) if what == "absent" else ""
+            lines.append(describe(column, what) + (f"; {advice}" if advice else ""))
     if lines:
         raise SchemaMismatch(lines)
+
+
+def _describe_another_table(absent: list[str], names: list[str]) -> str:
+    """Return one line for a table that lacks many columns of its schema."""
+    line = f"{len(absent)} columns of the schema are not in the table: {_list_names(absent)}"
+    if names:
+        line += f". The table has: {_list_names(names)}"
+    if advice := _advise_renamed(absent[0], names):
+        return f"{line}; {advice}"
+    for mark, called in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if len(names) == 1 and mark in names[0]:
+            return f"{line}. That is one column with {called} in its name: separate by commas"
+    return f"{line}. Is it another table, or the schema of another one?"
+
+
+def _advise_absent(column: str, names: list[str]) -> str:
+    """Return what may have become of a column, or which columns there are."""
+    there = f"the table has {_list_names(names)}" if names else ""
+    return _advise_renamed(column, names) or suggest(column, names) or there
+
+
+def _advise_renamed(column: str, names: list[str]) -> str:
+    """Return what scikit-learn's transformers have made of a column, if it looks like that."""
+    encoded = [name for name in names if str(name).startswith(f"{column}_")]
+    if len(encoded) > 1:
+        return (
+            f"it looks one-hot encoded ({_list_names(encoded)}): pass the column as it is, without "
+            "an encoder, and list its values in the schema"
+        )
+    prefixed = [name for name in names if str(name).endswith(f"__{column}")]
+    if prefixed:
+        return (
+            f"there is {show(prefixed[0])}: a ColumnTransformer keeps names as they are with "
+            "verbose_feature_names_out=False"
+        )
+    return ""
+
+
+def _list_names(names: list[str]) -> str:
+    shown = ", ".join(show(name) for name in names[:MAX_NAMES])
+    more = len(names) - MAX_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -59,6 +59,8 @@ class _Panel:
     #: The bars of each row, with their lengths in points of score.
     rows: Floats
     left_out: int
+    #: Whether neighbouring bins share a bar.
+    merged: bool
     #: How wide the scores are, those that are left out included.
     spread: float
 
@@ -97,7 +99,8 @@ def draw_terms(
     max_terms
         Draw so many attributes, those with the widest scores.
     max_values
-        Draw so many values of an attribute, those with the largest scores.
+        Draw so many values of an attribute, those with the largest scores. Of more bins of a
+        number or a date, neighbours with like scores share a bar.
     """
     need_matplotlib()
     parts = Parts.of(model)
@@ -111,7 +114,7 @@ def draw_terms(
     )
     drawn = [
         *(
-            _Panel("every row", [""], _bar_scores(tree.counts, shown), 0, 0.0)
+            _Panel("every row", [""], _bar_scores(tree.counts, shown), 0, False, 0.0)
             for tree in parts.constants
         ),
         *panels[:max_terms],
@@ -135,7 +138,7 @@ def draw_terms(
     promise = wrap_text(model.privacy.describe(), width - 2 * MARGIN, TEXT, bold=True)
     notes = [
         line
-        for note in _make_notes(len(classes), len(shown), len(panels) - max_terms)
+        for note in _make_notes(len(classes), len(shown), len(panels) - max_terms, drawn)
         for line in wrap_text(note, width - 2 * MARGIN, SMALL)
     ]
     axes = make_canvas(width, end + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
@@ -176,9 +179,40 @@ def _make_panel(tree: Tree, shown: Sequence[int], max_values: int) -> _Panel:
     name, attribute = attribute_at(tree.schema, int(tree.cells.attribute[0]))
     children = tree.children(0)
     rows = _bar_scores(tree.counts[[child for child, _ in children]], shown)
+    spread, merged = float(np.ptp(rows)), attribute.ordered and len(rows) > max_values
+    if merged:
+        children, rows = _merge_neighbours(attribute, children, rows, max_values)
     kept = sorted(np.argsort(-np.abs(rows).max(axis=1), kind="stable")[:max_values].tolist())
     labels = [_label_bar(attribute, children[row][1]) for row in kept]
-    return _Panel(shorten(name, 28), labels, rows[kept], len(rows) - len(kept), float(np.ptp(rows)))
+    left_out = len(rows) - len(kept)
+    return _Panel(shorten(name, 28), labels, rows[kept], left_out, merged, spread)
+
+
+_Child = tuple[int, tuple[int, ...]]
+
+
+def _merge_neighbours(
+    attribute: Attribute, children: list[_Child], rows: Floats, most: int
+) -> tuple[list[_Child], Floats]:
+    """Let neighbouring bins with like scores share a row, which has their mean, until there are so
+    few: the most extreme of hundreds of bins lie side by side, and say nothing of the others.
+
+    What is missing stays by itself. Those with the smallest change between them go first (Ward).
+    """
+    apart = [at for at, (_, codes) in enumerate(children) if attribute.missing_code in codes]
+    order = sorted(set(range(len(children))) - set(apart), key=lambda at: children[at][1])
+    runs = [children[at] for at in order]
+    means, sizes = rows[order], np.array([float(len(codes)) for _, codes in runs])
+    while len(runs) > max(most - len(apart), 1):
+        change = ((means[1:] - means[:-1]) ** 2).sum(axis=1)
+        first = int(np.argmin(change * sizes[1:] * sizes[:-1] / (sizes[1:] + sizes[:-1])))
+        both = sizes[first : first + 2]
+        means[first] = both @ means[first : first + 2] / both.sum()
+        sizes[first] = both.sum()
+        runs[first] = (runs[first][0], runs[first][1] + runs[first + 1][1])
+        del runs[first + 1]
+        means, sizes = np.delete(means, first + 1, axis=0), np.delete(sizes, first + 1)
+    return [*runs, *(children[at] for at in apart)], np.concatenate([means, rows[apart]])
 
 
 def _label_bar(attribute: Attribute, codes: tuple[int, ...]) -> str:
@@ -213,7 +247,7 @@ def _round_scale_limit(panels: Sequence[_Panel]) -> float:
     )
 
 
-def _make_notes(n_classes: int, n_shown: int, left_out: int) -> list[str]:
+def _make_notes(n_classes: int, n_shown: int, left_out: int, drawn: Sequence[_Panel]) -> list[str]:
     towards = (
         "to the class that it speaks for"
         if n_classes == 2
@@ -225,6 +259,8 @@ def _make_notes(n_classes: int, n_shown: int, left_out: int) -> list[str]:
             "all parts of the model are added up."
         )
     ]
+    if any(panel.merged for panel in drawn):
+        notes.append("Neighbouring bins with like scores share a bar, which shows their mean.")
     if n_shown < n_classes:
         notes.append(f"{n_classes - n_shown} classes with smaller scores are not drawn.")
     if left_out > 0:

@@ -158,6 +158,9 @@ class DuckDBDialect(Dialect):
         self.joins.append(f"LEFT JOIN {name} ON {value} = {name}.value")
         return f"{name}.code"
 
+    def cut_text(self, text: str, length: int) -> str:
+        return f'left({text}, {int(length)}) COLLATE "binary"'
+
     def place(self, value: str, encoding: Encoding) -> str:
         """Return the place (from 1) of a value among those that are listed; null where it is none
         of them.
@@ -282,6 +285,7 @@ def plan_reading(
         encoding.reads == "text"
         and len(encoding.listed) <= MAX_SEARCHED
         and encoding.missing == encoding.unknown
+        and encoding.prefix is None
     ):
         # which is 0 for null
         place = f"greatest({dialect.place(dialect.read_text(column), encoding)}, 0)"

@@ -23,6 +23,7 @@ from privet._progress import is_watched, polled, tell
 from privet._types import Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
+from privet.domain.drafting.facts import ColumnFacts
 from privet.domain.encode.values import raise_if_any
 from privet.domain.questions import Question
 from privet.errors import TableError
@@ -34,6 +35,7 @@ from privet.tables.dialect import (
     select_problems,
     structure_problems,
 )
+from privet.tables.duckdb.catalog import describe_duckdb_columns
 from privet.tables.duckdb.codes import (
     DuckDBDialect,
     Reading,
@@ -101,7 +103,7 @@ class DuckDBTable:
         return {row[0]: row[1] for row in rows}
 
     def check_structure(self, schema: Schema) -> None:
-        raise_if_any(self._structure(schema))
+        raise_if_any(self._structure(schema), self.columns)
 
     def check_reachable(self) -> None:
         files = [
@@ -174,6 +176,32 @@ class DuckDBTable:
             yield block
             while len(block) and len(block := cursor.fetch_df_chunk(vectors)):
                 yield block
+
+    def describe_columns(self) -> list[ColumnFacts]:
+        """Return what the catalog or the file says about each column. Looks at no row."""
+        rules = [] if self.database is None else self._list_rules()
+        named = [] if self.database is None else self._list_enumerations()
+        spelled = self.broken_lines is not None
+        return describe_duckdb_columns(self.columns, rules, spelled=spelled, enumerations=named)
+
+    def _list_enumerations(self) -> list[tuple[str, ...]]:
+        """Return the labels of each enumeration that has a name."""
+        with self.cursor() as cursor:
+            found = cursor.execute(
+                "SELECT labels FROM duckdb_types() WHERE logical_type = 'ENUM' AND NOT internal "
+                "AND database_name = current_database()"
+            ).fetchall()
+        return [tuple(labels) for (labels,) in found if labels]
+
+    def _list_rules(self) -> list[tuple[str, list[str], str | None]]:
+        schema, _, table = self.name.partition(".")
+        with self.cursor() as cursor:
+            return cursor.execute(
+                "SELECT constraint_type, constraint_column_names, expression FROM "
+                "duckdb_constraints() WHERE database_name = current_database() AND schema_name = "
+                "$schema AND table_name = $table",
+                {"schema": schema, "table": table},
+            ).fetchall()
 
     def list_relations(self) -> list[str]:
         """Return the tables that the rows come from, those that a view reads too; none for a file

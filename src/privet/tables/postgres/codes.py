@@ -50,6 +50,8 @@ class PostgresDialect(Dialect):
     ``width_bucket``.
     """
 
+    text_type = plain_text = "text"
+
     def __init__(self) -> None:
         super().__init__()
         #: The bound values, in the order of their numbers.

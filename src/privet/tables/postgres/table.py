@@ -18,6 +18,7 @@ import numpy as np
 from privet._types import Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
+from privet.domain.drafting.facts import ColumnFacts
 from privet.domain.encode.values import raise_if_any
 from privet.domain.questions import Question
 from privet.errors import QuestionError, TableError
@@ -32,6 +33,7 @@ from privet.tables.dialect import (
     used_codes,
 )
 from privet.tables.grouping import Cases, CodeRadix
+from privet.tables.postgres.catalog import describe_postgres_columns
 from privet.tables.postgres.codes import (
     PostgresDialect,
     encode_postgres_rows,
@@ -106,8 +108,14 @@ class PostgresTable:
         """
         return dict(self.answer(_COLUMNS, [self.oid]))
 
+    def describe_columns(self) -> list[ColumnFacts]:
+        """Return what the catalog says about each column. Looks at no row."""
+        return describe_postgres_columns(self.answer, self.oid, self.columns)
+
     def check_structure(self, schema: Schema) -> None:
-        raise_if_any(self._structure(schema))
+        with self.connections.nearest() as connection:  # they may be others than before
+            columns = dict(fetch_all(connection, _COLUMNS, [self.oid], self.name))
+        raise_if_any(structure_problems(schema, columns, PostgresDialect), columns)
 
     def check_reachable(self) -> None:
         with self.connections.nearest() as connection:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from privet.domain import Schema
-from privet.domain.encode.encoding import Encoding, ValueKind
+from privet.domain.encode.encoding import Encoding, SpelledNumber, ValueKind
 from privet.domain.encode.scalars import ISO_MOMENT, MAX_NUMBER_TEXT
 from privet.tables.dialect import ColumnSQL, Dialect, encode_columns, list_codes, search_ranges
 
@@ -107,6 +107,17 @@ class SparkDialect(Dialect):
         value = f"CAST({column.sql} AS INT)" if kind == "bool" else column.sql
         return f"CAST({value} AS DOUBLE)"
 
+    def read_spelled(self, column: ColumnSQL, spelled: SpelledNumber) -> str:
+        text = self.read_text(column)
+        changes = [(part, "") for part in spelled.removed]
+        if spelled.decimal != ".":
+            changes.append((spelled.decimal, "."))
+        for old, new in changes:
+            text = f"replace({text}, {_literal(old)}, {_literal(new)})"
+        plain = f"n{len(self.readings)}_{column.sql}"
+        self.readings[plain] = _plain_text_expression(text)
+        return _number_of_text(plain)
+
     def read_moment(self, column: ColumnSQL) -> str:
         moment = f"m_{column.sql}"
         self.readings[moment] = self._hours_of(column)
@@ -127,6 +138,9 @@ class SparkDialect(Dialect):
 
     def field(self, moment: str, name: str) -> str:
         return _FIELDS[name].format(moment)
+
+    def cut_text(self, text: str, length: int) -> str:
+        return f"substr({text}, 1, {int(length)})"
 
     def is_nan(self, number: str) -> str:
         return f"isnan({number})"

@@ -23,6 +23,7 @@ import numpy as np
 from privet._types import Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
+from privet.domain.drafting.facts import ColumnFacts
 from privet.domain.encode.values import raise_if_any
 from privet.domain.questions import Question
 from privet.errors import TableError
@@ -100,8 +101,15 @@ class SparkTable:
             raise TableError(f"{self.name} has two columns of the same name; rename one of them")
         return columns_by_position(types)
 
+    def describe_columns(self) -> list[ColumnFacts]:
+        """Return what the types say about each column. Looks at no row."""
+        return [
+            ColumnFacts(name, SparkDialect.kind_of(column.type), column.type)
+            for name, column in self.columns.items()
+        ]
+
     def check_structure(self, schema: Schema) -> None:
-        raise_if_any(self._structure(schema))
+        raise_if_any(self._structure(schema), self.columns)
 
     def check_reachable(self) -> None:
         try:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from privet.domain import Schema
-from privet.domain.encode.encoding import Encoding, ValueKind
+from privet.domain.encode.encoding import Encoding, SpelledNumber, ValueKind
+from privet.domain.encode.scalars import spelled_number_of
 from privet.tables.base import Division
 from privet.tables.dialect import ColumnSQL, Dialect, quote_identifier, select_encoded
 
@@ -84,6 +85,20 @@ class SQLiteDialect(Dialect):
             f"REAL) WHEN 'text' THEN privet_number(CAST({value} AS BLOB)) END"
         )
 
+    def read_spelled(self, column: ColumnSQL, spelled: SpelledNumber) -> str:
+        value, stored = column.sql, self._encoding
+        name = f"privet_spelled_{len(self.functions)}"
+
+        def read(data: bytes) -> float | None:
+            try:
+                return spelled_number_of(data.decode(stored), spelled)
+            except UnicodeDecodeError:
+                return None
+
+        self.functions[name] = read
+        plain = self.read_number(column).partition(" WHEN 'text'")[0]
+        return f"{plain} WHEN 'text' THEN {name}(CAST({value} AS BLOB)) END"
+
     def read_moment(self, column: ColumnSQL) -> str:
         value = column.sql
         return f"CASE typeof({value}) WHEN 'text' THEN privet_moment(CAST({value} AS BLOB)) END"
@@ -98,6 +113,19 @@ class SQLiteDialect(Dialect):
         assert encoding.listed is not None
         listed = {text.encode(self._encoding): code for text, code in encoding.listed.items()}
         self.functions[f"privet_{name}"] = listed.get
+        return f"privet_{name}({value})"
+
+    def find_prefix(self, value: str, encoding: Encoding, name: str) -> str:
+        assert encoding.listed is not None
+        listed, stored = encoding.listed, self._encoding
+
+        def find(data: bytes | None) -> int | None:
+            try:
+                return None if data is None else listed.get(data.decode(stored)[: encoding.prefix])
+            except UnicodeDecodeError:
+                return None
+
+        self.functions[f"privet_{name}"] = find
         return f"privet_{name}({value})"
 
     def find_range(self, number: str, encoding: Encoding, name: str) -> str:

@@ -20,6 +20,7 @@ from privet._types import Tables, WeightedRows
 from privet._validate import list_words, suggest
 from privet.domain import Schema
 from privet.domain.attributes.base import What
+from privet.domain.drafting.facts import ColumnFacts
 from privet.domain.encode.values import raise_if_any
 from privet.domain.questions import Question
 from privet.errors import QuestionError, TableError
@@ -33,6 +34,7 @@ from privet.tables.dialect import (
     used_codes,
 )
 from privet.tables.grouping import CodeRadix
+from privet.tables.sqlite.catalog import describe_sqlite_columns
 from privet.tables.sqlite.codes import SQLiteDialect, encode_sqlite_rows
 from privet.tables.sqlite.connections import connect, fetch_all, fetch_blocks
 
@@ -76,7 +78,9 @@ class SQLiteTable:
             yield connection
 
     def check_structure(self, schema: Schema) -> None:
-        raise_if_any(self._structure(schema))
+        with self.connection() as connection:  # they may be others than when it was opened
+            columns = dict(fetch_all(connection, _COLUMNS, [self.name], self.name))
+        raise_if_any(structure_problems(schema, columns, SQLiteDialect), columns)
 
     def check_reachable(self) -> None:
         try:
@@ -120,6 +124,11 @@ class SQLiteTable:
 
     def writable(self) -> bool:
         return False  # files are opened read-only
+
+    def describe_columns(self) -> list[ColumnFacts]:
+        """Return what the catalog says about each column. Looks at no row."""
+        with self.connection() as connection:
+            return describe_sqlite_columns(connection, self.name, self.columns)
 
     def list_relations(self) -> list[str]:
         """Return the tables of the file that are read: those behind a view, too."""
