@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help install demo test test-all check audit mutants reproduce faults fuzz bench clean
+.PHONY: help install demo test test-all check audit mutants reproduce faults fuzz bench dist clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -53,5 +53,9 @@ fuzz: install ## Bad input: 100 000 of each kind; hours on two cores, Ctrl-C sho
 bench: install ## Speed of noise and counting, as ratios
 	$(BIN)/python -m experiments.bench.boundary
 
+dist: install ## A wheel and a source archive in dist/
+	rm -rf dist
+	$(BIN)/uv build --quiet --out-dir dist
+
 clean: ## Remove what make made
-	rm -rf $(VENV) demo-out fuzz-crashes reproduce-out anatomy-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) dist demo-out fuzz-crashes reproduce-out anatomy-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

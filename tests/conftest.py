@@ -19,3 +19,12 @@ settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=REPEATABLE
 )
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def no_fit_is_remembered():
+    """Each test is a process of its own for what remembers the rows that were trained on."""
+    import sys
+
+    if remembered := sys.modules.get("privet.learners.remembered"):
+        remembered.forget_fits()

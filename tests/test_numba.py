@@ -93,7 +93,8 @@ def test_every_loop_that_is_kept_is_kept_so():
     for path in package.rglob("*.py"):
         text = path.read_text()
         assert path.name == "_numba.py" or "cache=True" not in text, path.name
-        if "numba" in text or "privet._numba" in text:
+        asks_only = "privet._numba import is_cold\n" in text  # has no loop of its own
+        if ("numba" in text or "privet._numba" in text) and not asks_only:
             loops += 1
             room = path.relative_to(package).parts[0]
             assert room in ROOMS or path.parent == package, path.name

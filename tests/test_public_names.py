@@ -31,6 +31,7 @@ NAMES = [
     "NoiseWarning",
     "NoisyID3Classifier",
     "Numeric",
+    "Ordinal",
     "Owner",
     "Partition",
     "PrivacyWarning",
@@ -48,6 +49,7 @@ NAMES = [
     "card",
     "connect",
     "datasets",
+    "draft_schema",
     "epsilon",
     "errors",
     "explain",
@@ -58,6 +60,7 @@ NAMES = [
     "plots",
     "publish",
     "save",
+    "split_table",
     "testing",
     "tune",
 ]
@@ -139,13 +142,22 @@ EXTRAS = (
     "privet.outsource.server.requests",
     "privet.service.admission",
     "privet.service.app",
+    "privet.service.drain",
+    "privet.service.forward",
     "privet.service.handlers",
     "privet.service.http",
+    "privet.service.metrics",
+    "privet.service.oidc.provider",
+    "privet.service.operations",
+    "privet.service.owner.api",
+    "privet.service.owner.report",
     "privet.service.page",
-    "privet.service.page.amounts",
     "privet.service.page.analyst",
+    "privet.service.page.forms",
     "privet.service.page.listing",
+    "privet.service.page.manage",
     "privet.service.page.owner",
+    "privet.service.page.provider",
     "privet.service.page.site",
     "privet.service.problems",
 )
@@ -153,7 +165,7 @@ EXTRAS = (
 BARE = """
 import importlib, json, pkgutil, sys
 missing = {"fastapi", "starlette", "pydantic", "httpx2", "jinja2", "uvicorn", "flwr", "polars", "pyarrow",
-           "matplotlib", "cryptography", "psycopg", "psycopg_pool", "pyspark", "onnx", "onnxruntime"}
+           "matplotlib", "cryptography", "joserfc", "prometheus_client", "psycopg", "psycopg_pool", "pyspark", "onnx", "onnxruntime"}
 
 class Missing:
     def find_spec(self, name, path=None, target=None):

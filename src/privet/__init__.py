@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from privet.client.curator import connect as connect
     from privet.curator import Curator as Curator
     from privet.curator import Owner as Owner
+    from privet.describe import draft_schema as draft_schema
     from privet.domain import Boolean as Boolean
     from privet.domain import Categorical as Categorical
     from privet.domain import Date as Date
     from privet.domain import Numeric as Numeric
+    from privet.domain import Ordinal as Ordinal
     from privet.domain import Schema as Schema
     from privet.domain.cells import Cell as Cell
     from privet.domain.cells import Cells as Cells
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from privet.report import plots as plots
     from privet.report.card import card as card
     from privet.report.export import export as export
+    from privet.tables.held_out import split_table as split_table
     from privet.tables.open import open_table as open_table
 
 __version__ = "0.1.0"
@@ -90,6 +93,7 @@ _HOMES = {
     "NoiseWarning": "privet.errors",
     "NoisyID3Classifier": "privet.learners",
     "Numeric": "privet.domain",
+    "Ordinal": "privet.domain",
     "Owner": "privet.curator",
     "Partition": "privet.domain.questions",
     "PrivacyWarning": "privet.errors",
@@ -105,10 +109,12 @@ _HOMES = {
     "TreeSpace": "privet.domain.space",
     "card": "privet.report.card",
     "connect": "privet.client.curator",
+    "draft_schema": "privet.describe",
     "export": "privet.report.export",
     "load": "privet.learners.released",
     "open_table": "privet.tables.open",
     "save": "privet.learners.released",
+    "split_table": "privet.tables.held_out",
     "tune": "privet.learners",
 }
 

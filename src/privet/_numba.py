@@ -46,6 +46,11 @@ def compile_kernel(function: Any = None, **options: Any) -> Any:
         config.CACHE_DIR = before
 
 
+def is_cold() -> bool:
+    """Return whether nothing has been compiled yet for this version on this machine."""
+    return next(Path(_find_cache_folder()).rglob("*.nbi"), None) is None
+
+
 @cache
 def _find_cache_folder() -> str:
     """Return a folder for this content of our sources, where one can be written.

@@ -5,6 +5,7 @@ Shares only, never a number of rows: what is on a screen ends up in a log.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ Watcher = Callable[[str, float | None], None]
 
 _watcher: ContextVar[Watcher | None] = ContextVar("privet_watcher", default=None)
 _EVERY = 0.2  # seconds
+_LOG = logging.getLogger("privet")
+#: Told what is waited for, and for how many seconds at most.
+_waiter: ContextVar[Callable[[str, float], None] | None] = ContextVar("privet_waiter", default=None)
 
 
 @contextmanager
@@ -25,6 +29,25 @@ def watched(watcher: Watcher) -> Iterator[None]:
         yield
     finally:
         _watcher.reset(token)
+
+
+@contextmanager
+def waited(waiter: Callable[[str, float], None]) -> Iterator[None]:
+    """Tell the waiter about whatever is waited for inside this block."""
+    token = _waiter.set(waiter)
+    try:
+        yield
+    finally:
+        _waiter.reset(token)
+
+
+def tell_waiting(what: str, seconds: float) -> None:
+    """Tell at once what is waited for, and how long at most. Without a waiter, the log is told."""
+    waiter = _waiter.get()
+    if waiter is not None:
+        waiter(what, seconds)
+    else:
+        _LOG.warning("%s; trying again for %.0f s", what, seconds)
 
 
 def is_watched() -> bool:

@@ -12,6 +12,7 @@
     ├── BudgetExceeded        a charge does not fit; carries asked, left and whose cap it was
     ├── LedgerError           a ledger cannot be opened or does not know the account
     │   ├── KeyReused         a request carries the key of another request
+    │   ├── AnswerArchived    the answer of a charge is in an archive of the owner's
     │   ├── ReservationClosed there is no such open reservation (any more)
     │   └── TooManyReservations   an analyst may not open another one yet
     ├── AccessError           a curator does not know this token, or grants it nothing
@@ -67,10 +68,31 @@ class PrivacyWarning(UserWarning):
     """
 
 
+class RepeatedFitWarning(PrivacyWarning):
+    """The same rows were trained on before in this process, so that what was spent on them adds up.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import privet as pv
+    >>> car = pv.datasets.load("car")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     for _ in range(2):
+    ...         model = pv.GreedyTreeClassifier(1, schema=car.schema).fit(car.X, car.y)
+    >>> caught[-1].category is pv.errors.RepeatedFitWarning
+    True
+    """
+
+
 class AbsentWarning(UserWarning):
     """A model of several tables answers without some attributes, which may be a slip in a column's
     name.
     """
+
+
+class DraftWarning(UserWarning):
+    """Columns were left out of a drafted schema, each for a reason."""
 
 
 class PartyWarning(UserWarning):
@@ -109,6 +131,10 @@ class FewRowsWarning(NoiseWarning):
     >>> caught[0].category is pv.FewRowsWarning
     True
     """
+
+
+class ConstantWarning(NoiseWarning):
+    """A model says the same class of every row, though its probabilities differ."""
 
 
 class PrivetError(Exception):
@@ -154,12 +180,16 @@ class QuestionError(PrivetError, ValueError):
 class OverlapError(QuestionError):
     """Two cells of one partition share a part of the domain, so that parallel composition would not
     hold.
+
+    ``first`` and ``second`` are the cells; the message has them in ``words``, if those are given.
     """
 
-    def __init__(self, first: object, second: object) -> None:
+    def __init__(self, first: object, second: object, words: tuple[str, str] | None = None) -> None:
         self.first, self.second = first, second
+        one, other = words or (first, second)
         super().__init__(
-            f"cells of one partition must be disjoint, but [{first}] and [{second}] overlap"
+            f"cells of one partition must be disjoint, but [{one}] and [{other}] overlap; take "
+            "what they share out of one of them"
         )
 
 
@@ -171,17 +201,37 @@ class BudgetExceeded(PrivetError):
     """A charge does not fit into what is left.
 
     ``asked`` and ``left`` are exact, in ``unit`` ("epsilon" or "rho"); ``account`` says whose cap
-    it was.
+    it was. Where the analyst's own cap has no room either, ``own`` is its account and what is left
+    of it, and the message names it first. ``note`` says how ``asked`` comes from the price of the
+    question, where the two differ.
     """
 
-    def __init__(self, asked: Fraction, left: Fraction, unit: str, account: str) -> None:
+    def __init__(
+        self,
+        asked: Fraction,
+        left: Fraction,
+        unit: str,
+        account: str,
+        *,
+        own: tuple[str, Fraction] | None = None,
+        note: str = "",
+    ) -> None:
         self.asked, self.left, self.unit, self.account = asked, left, unit, account
-        wanted, there = _format_amount(asked), _format_amount(left)
-        there = f"a little less than {there}" if there == wanted else there
-        super().__init__(
-            f"the budget of {account} does not allow this: asked {unit} {wanted}, left {unit} "
-            f"{there}"
+        self.own, self.note = own, note
+        wanted = _format_amount(asked)
+
+        def describe_left(amount: Fraction) -> str:
+            there = _format_amount(amount)
+            return f"left {unit} {f'a little less than {there}' if there == wanted else there}"
+
+        first, there = (account, left) if own is None else own
+        message = (
+            f"the budget of {first} does not allow this: asked {unit} {wanted}, "
+            f"{describe_left(there)}"
         )
+        if own is not None:
+            message += f"; nor does the budget of {account}: {describe_left(left)}"
+        super().__init__(f"{message}. {note}" if note else message)
 
 
 class LedgerError(PrivetError):
@@ -190,6 +240,18 @@ class LedgerError(PrivetError):
 
 class KeyReused(LedgerError):
     """A request carries the idempotency key of another request. Nothing was charged for it."""
+
+
+class AnswerArchived(LedgerError):
+    """A request was charged and answered, and its answer is in an archive by now.
+
+    Nothing is charged again, and no other answer is drawn for the charge. ``archive`` names the
+    file, and ``digest`` is the SHA-256 of the answer.
+    """
+
+    def __init__(self, message: str, archive: str = "", digest: str = "") -> None:
+        self.archive, self.digest = archive, digest
+        super().__init__(message)
 
 
 class ReservationClosed(LedgerError):
@@ -213,6 +275,10 @@ class Unavailable(PrivetError):
 
     The message says whether a charge stands.
     """
+
+
+class SnapshotEnded(Unavailable):
+    """A snapshot at a curator has ended; what it saw is gone, and another one can be begun."""
 
 
 class TableError(PrivetError):

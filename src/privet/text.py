@@ -39,3 +39,11 @@ def hide_password(place: str) -> str:
     """
     without_user = re.sub(r"(\b\w[\w+.-]+:/+).*@", r"\1...@", place)
     return re.sub(r"(?i)([?&](?:ssl)?password=)[^&]*", r"\1...", without_user)
+
+
+def advise_swap(path: str, kind: str) -> str:
+    """Return advice where a table was given in place of a file of another kind, or nothing."""
+    ending = path.lower().rpartition(".")[2]
+    if ending not in ("csv", "tsv", "txt", "parquet", "xlsx", "db", "sqlite", "duckdb"):
+        return ""
+    return f"; it looks like a table: were the {kind} and the table swapped?"

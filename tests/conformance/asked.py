@@ -29,12 +29,14 @@ from privet.queries import (
     Confusion,
     Count,
     CountBy,
+    CountValues,
     DrawTree,
     FindQuantile,
     FindQuantiles,
     Gradients,
     Query,
     RowScore,
+    Scores,
     ShareCounts,
     Size,
     Sums,
@@ -144,6 +146,7 @@ EXAMPLES: dict[str, dict[str, Make]] = {
             schema.names[0], {schema.names[0]: ["red", "blue", "red"], schema.names[2]: "yes"}
         ),
     },
+    "count-values": {"of a list": lambda schema: CountValues(schema.names[0])},
     "size": {"rows": lambda schema: Size()},
     "sums": {
         "by class": lambda schema: Sums(_first(schema), _score(schema)),
@@ -174,6 +177,15 @@ EXAMPLES: dict[str, dict[str, Make]] = {
     "confusion": {
         "one tree": lambda schema: Confusion(_model(schema, _tree(schema))),
         "two trees": lambda schema: Confusion(_model(schema, _tree(schema), _always(schema, 1))),
+    },
+    "scores": {
+        "one tree": lambda schema: Scores(
+            _model(schema, _tree(schema)), [[0.5, 0.9]] * schema.n_classes
+        ),
+        "edges of their own": lambda schema: Scores(
+            _model(schema, _tree(schema), _always(schema, 1)),
+            [[0.4 + 0.1 * k] * (k > 0) for k in range(schema.n_classes)],
+        ),
     },
     "choose-model": {
         "three": lambda schema: ChooseModel(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from privet.domain import Attribute, Boolean, Categorical, Date, Numeric, Schema
+from privet.domain import Attribute, Boolean, Categorical, Date, Numeric, Ordinal, Schema
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,22 @@ EXAMPLES = {
         ("red", "not red"),
         ("one of a list", 'red, green, 3, else, none; everything else counts as "else"'),
     ),
+    "beginnings": Example(
+        Categorical(["A0", "B1", "C"], prefix=2, other="else", missing="none"),
+        (("A0", 0), ("A01.4", 0), ("B1x", 1), ("C", 2), ("Cx", 3), ("else", 3), (None, 4)),
+        (0,),
+        ("x = A0", "x != A0"),
+        ("A0", "not A0"),
+        ("one of a list", "the first 2 characters count"),
+    ),
+    "ordinal": Example(
+        Ordinal(["low", "medium", "high", 4], missing="?"),
+        (("low", 0), ("medium", 1), ("high", 2), ("4.0", 3), (None, 4), ("?", 4), ("huge", 4)),
+        (0, 1),
+        ("x <= medium", "x >= high or = ?"),
+        ("<= medium", ">= high or = ?"),
+        ("one of a list in order", "low, medium, high, 4"),
+    ),
     "numeric": Example(
         Numeric(0, 80, bins=4, missing="?"),
         (("-3", 0), ("19.5", 0), ("20", 1), ("5e1", 2), ("80", 3), ("99", 3), (None, 4), ("x", 4)),
@@ -77,6 +93,14 @@ EXAMPLES = {
         ("x < 40", "x >= 40 or = ?"),
         ("< 40", ">= 40 or = ?"),
         ("number", "0 to 80 in 4 bins"),
+    ),
+    "money": Example(
+        Numeric(0, 80, bins=4, decimal=",", thousands=".", unit="€", missing="?"),
+        (("-3,00 €", 0), ("19,5", 0), ("€20", 1), ("5e1", 2), ("1.000,5", 3), (None, 4), ("x", 4)),
+        (0, 1),
+        ("x < 40", "x >= 40 or = ?"),
+        ("< 40", ">= 40 or = ?"),
+        ("number", "0 to 80, written as 1.234,50 € in 4 bins"),
     ),
     "boolean": Example(
         Boolean(missing="unknown"),

@@ -59,6 +59,9 @@ DIGESTS = {
         "released trees": "b8a9cb0dbd8e63b8d1ff0a8193c6ac99",
         "clipped evenly": "1efba1976e0403ca0748ac351470d478",
     },
+    "count-values": {
+        "of a list": "075be00149c64cbff611fd3973470ac0",
+    },
     "quantile": {
         "median": "974b88ae8d51c22872bfa08167726239",
         "high": "a5e4d7b46d0c6915e59695c6356e077b",
@@ -67,6 +70,10 @@ DIGESTS = {
     "quantiles": {
         "eight parts": "68d6577abfc635314cc4fa5974b36f0f",
         "two parts": "7a3af0b323c121c2a1ab220b09e8bc5d",
+    },
+    "scores": {
+        "one tree": "335a98c26ae6bc5a67d4bf3aee6ec856",
+        "edges of their own": "61b2f9234008a32455423676fa932002",
     },
     "share": {
         "of three": "0d5d0a8e9ae9dabcfbd5e7dd1cfedbd0",

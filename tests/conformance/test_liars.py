@@ -15,7 +15,7 @@ import pytest
 
 from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import MemoryLedger
-from privet.domain import Boolean, Categorical, Date, Numeric, Schema
+from privet.domain import Boolean, Categorical, Date, Numeric, Ordinal, Schema
 from privet.domain.attributes import TYPES
 from privet.domain.cells import Cells
 from privet.errors import ParameterError, PrivetError, QuestionError
@@ -284,6 +284,7 @@ DECLARED = {
     "cut": Numeric(edges=[0.0, 1.5, 4.0]),
     "day": Date(0, 99, part="age", at="2024-12-31", bins=5, missing="none", column="born"),
     "smokes": Boolean(missing="none", on_unknown="drop", column="s"),
+    "grade": Ordinal(["low", "high", "top"], missing="none", column="g"),
 }
 
 

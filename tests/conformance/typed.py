@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privet.domain import Attribute, Boolean, Categorical, Date, Numeric, Schema
+from privet.domain import Attribute, Boolean, Categorical, Date, Numeric, Ordinal, Schema
 from tests.domain.oracle import code_of, problem_of
 
 _EAST, _WEST = timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8))
@@ -70,6 +70,21 @@ COLUMNS: dict[str, tuple[str, list[Any]]] = {
     "whole": ("number", [13.0, 7.0, None, 0.5, 8.0]),
     "word": ("text", ["13", "7", "13.0", "7.0", "013", "13.00", "x", None, "0.5", "0.50"]),
     "amount": ("number", [0.0, 99.99, 100.0, 100.5, -3.0, None, 55.5]),
+    "money": (
+        "text",
+        [
+            "1.234,50 €",
+            "12,5",
+            "EUR 99",
+            "-3,00\u00a0€",
+            "1.234",
+            "0,5€",
+            None,
+            "12.5.",
+            "viel",
+        ],
+    ),
+    "dollars": ("text", ["$1,234.50", "12.5", "-$3", "1,0", " 7 $", "1e2", "$", None, "12%"]),
     "spelled_amount": ("text", ["0", "99.99", " 100 ", "1e2", "-3", "abc", "1_0", None, "inf"]),
 }
 TARGET, CLASSES = "label", ["no", "yes"]
@@ -126,7 +141,19 @@ EXAMPLES: dict[str, list[Attribute]] = {
     ]
     + _read(lambda **f: Categorical([True, False], **f), "member", "answer", missing="?")
     + _read(lambda **f: Categorical([1, 0], **f), "flag", "flag_about", "answer", other=2)
-    + _read(lambda **f: Categorical(["yes", "no"], **f), "answer", on_unknown="drop"),
+    + _read(lambda **f: Categorical(["yes", "no"], **f), "answer", on_unknown="drop")
+    + [
+        Categorical(values, column=column, prefix=prefix, **facts)
+        for column in ("word", "answer", "spelled_day", "spelled_amount")
+        for values, prefix in ((["1", "x", "0"], 1), (["20", "fa", "ye", "9", "tru"], 2))
+        for facts in ({}, {"other": "rest", "missing": "?"}, {"on_unknown": "drop"})
+    ],
+    "ordinal": [
+        Ordinal(values, column=column, **facts)
+        for values in ([7, 13], ["13", "7"], [0.5, 7, 13], ["no", "yes", "Y"])
+        for column in ("count", "whole", "word", "answer")
+        for facts in ({}, {"missing": "?"}, {"missing": "?", "on_unknown": "drop"})
+    ],
     "numeric": [
         attribute
         for column in ("amount", "spelled_amount", "count", "whole", "word", "born")
@@ -136,6 +163,15 @@ EXAMPLES: dict[str, list[Attribute]] = {
             Numeric(edges=[0, 7, 13, 100], column=column, missing="?"),
             Numeric(edges=[0, 7, 13, 100], column=column, on_unknown="clip"),
         )
+    ]
+    + [
+        Numeric(0, 1300, bins=13, column=column, **spelled, **facts)
+        for column in ("money", "dollars", "answer")
+        for spelled in (
+            {"decimal": ",", "thousands": ".", "unit": ["€", "EUR"]},
+            {"thousands": ",", "unit": "$"},
+        )
+        for facts in ({}, {"missing": "?", "on_unknown": "drop"})
     ],
     "boolean": [
         attribute

@@ -10,6 +10,9 @@ from tests.golden.reach import commands, privet
 COMMAND = GOLDEN / "command"
 #: Taken out on purpose after 0.1.
 REMOVED = ("reproduce",)
+#: What 0.1 did and is refused on purpose, with what it takes now: a ledger whose name is typed
+#: wrongly was made anew, with a budget that nobody had spent from.
+CHANGED = {("ledger", "cap", "c", "people", "1"): ("--new",)}
 KEPT = {
     name: facts
     for name, facts in read_json(COMMAND / "commands.json").items()
@@ -49,5 +52,8 @@ def test_exit_codes(copied):
     """In their order, as later commands read what earlier ones wrote."""
     folder = copied("command")
     for run in read_json(COMMAND / "exit-codes.json"):
-        ran = privet(*run["words"], folder=folder)
+        words = tuple(run["words"])
+        if words in CHANGED:
+            assert privet(*words, folder=folder).code == 2
+        ran = privet(*words, *CHANGED.get(words, ()), folder=folder)
         assert ran.code == run["code"], (run["words"], ran)

@@ -54,9 +54,9 @@ def test_models_from_reports(kind, tmp_path):
         learner = name.removesuffix(".model.json").removeprefix(kind).removeprefix("-")
         chosen = ("--learner", learner) if learner else ()
         files = (RANDOMISED / f"{kind}.reports.csv", "-r", RANDOMISED / f"{kind}.randomizer.json")
-        ran = privet("publish", "learn", *files, *chosen, "-o", "m.json", folder=tmp_path)
+        ran = privet("publish", "learn", *files, *chosen, "-o", name, folder=tmp_path)
         assert ran.code == 0, ran
-        found = facts_of(tmp_path / "m.json", rows)
+        found = facts_of(tmp_path / name, rows)
         assert (found["statement"], found["learner"]) == (kept["statement"], kept["learner"])
 
 

@@ -53,6 +53,7 @@ def command(path: Path, folder: Path, options: list[str]) -> list[str]:
         "1",
         "-o",
         str(folder / "m.json"),
+        "--force",
         *options,
     ]
 

@@ -59,6 +59,14 @@ MUTANTS = (
         ("curator/test_curator.py::TestSumsAndSize::test_sums_have_the_scale_of_the_scores_bound",),
     ),
     Mutant(
+        "a row is in the scores twice",
+        "Scores.exact",
+        "np.add.at(table, at, weights if len(weights) else 1)",
+        "np.add.at(table, at, 2 * np.asarray(weights if len(weights) else 1))",
+        "an evaluation tells twice what was paid for",
+        (f"{_QUERY}[scores-one tree-states its sensitivity]",),
+    ),
+    Mutant(
         "partitions are chosen with half the range",
         "ChoosePartition.kind",
         "Selects((len(self._question.partitions),), 2, self.mechanism)",

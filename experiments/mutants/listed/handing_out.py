@@ -101,9 +101,9 @@ MUTANTS = (
     ),
     Mutant(
         "with a test seed, every batch has the same noise",
-        "PrivateClassifier._own_curator",
-        "self.random_state if batch == 0 else int(self.random_state) + (batch << 64)",
-        "self.random_state",
+        "PrivateClassifier._seeded_bits",
+        "seed if batch == 0 else int(seed or 0) + (batch << 64)",
+        "seed",
         (
             "what is tested is not what is used, and a seed that gets out gives away the "
             "difference of two batches"

@@ -8,6 +8,14 @@ _APP = "service/test_app.py"
 
 MUTANTS = (
     Mutant(
+        "a level of a prefix tree is free",
+        "Surveyor._find_texts",
+        "left -= part\ncandidates = list_candidates(prefixes, step, first=length == 0)",
+        "candidates = list_candidates(prefixes, step, first=length == 0)",
+        "each level of a column spends what all of them have left: more than epsilon",
+        ("curator/test_survey.py::test_all_of_a_survey_is_within_its_epsilon",),
+    ),
+    Mutant(
         "an account is charged for any neighbours",
         "check_relation",
         "recorded is None or stated is None or is_same(recorded, stated)",
@@ -168,7 +176,7 @@ MUTANTS = (
     ),
     Mutant(
         "a line of the journal says nothing of the line before",
-        "JournalEntry.hashed",
+        "hash_after",
         'return hashlib.sha256(f"{before}{written}".encode()).hexdigest()',
         "return hashlib.sha256(written.encode()).hexdigest()",
         "charges can be taken out of the ledger, and nobody sees it",

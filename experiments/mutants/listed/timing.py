@@ -59,14 +59,22 @@ MUTANTS = (
     ),
     Mutant(
         "an answer leaves when its work ends",
-        "Departure.wait",
-        "return multiple * self.due - taken",
-        "return 0.0",
+        "Departure._find_left",
+        "return multiple * self.due - taken, multiple",
+        "return 0.0, multiple",
         "how long the work took is seen, and some of it depends on rows",
         (
             "service/test_departure.py::"
             "test_an_answer_leaves_at_its_deadline_however_early_the_work_ended[0.2]",
         ),
+    ),
+    Mutant(
+        "an answer is kept when its work ends",
+        "TimedLedger.record",
+        "self.hold()",
+        "pass",
+        "whoever sends the same request again has the answer before it was to leave",
+        ("service/test_departure.py::test_nothing_tells_that_the_work_has_ended_before_it_leaves",),
     ),
     Mutant(
         "the deadline is set after the rows were read",

@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from privet.accounting.conversion import epsilon_for, rho_for
 from privet.accounting.cost import Budget, Cost
 from privet.accounting.ledger import MemoryLedger
@@ -23,6 +25,8 @@ from privet.mechanisms.randomness import Bits
 #: The delta of what promises no pure epsilon: large, so that an audit of a few thousand runs has
 #: something to see.
 DELTA = Fraction(1, 100)
+#: How many rows each hospital of a relay declares, whatever it has.
+DECLARED = 20
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,33 @@ def release_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
     return _release_from_ledger(curator, curator.count(by_a, epsilon))
 
 
+def release_values(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """Count the values of a, as a survey of a table does."""
+    from privet.queries import CountValues
+
+    curator = make_curator(world, epsilon, bits)
+    return _release_from_ledger(curator, curator.ask(CountValues("a"), epsilon))
+
+
+def release_scores(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """Count the scores of a public model that tells the values of the first attribute apart."""
+    from privet.domain.cells import Cells, Split
+    from privet.domain.tree import Tree
+    from privet.model import Model
+    from privet.queries import Scores
+
+    schema = world.schema
+    cells = Cells.everything(schema).refine({0: Split.multiway(schema, schema.names[0])})
+    shares = np.linspace(0.1, 0.9, len(cells.attribute))
+    counts = np.full((len(shares), schema.n_classes), 1.0)
+    counts[:, 0] = schema.n_classes * shares
+    curator = make_curator(world, epsilon, bits)
+    stated = curator.foresee_statement(epsilon, "a model that reads no rows")
+    model = Model("public", schema, (Tree(cells, counts),), "counts", stated)
+    edges = [[0.3, 0.5, 0.7]] * schema.n_classes
+    return _release_from_ledger(curator, curator.ask(Scores(model, edges), epsilon))
+
+
 def release_gaussian_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Count for the rho that this epsilon and DELTA are worth."""
     from privet.domain.cells import Cells
@@ -265,6 +296,16 @@ def see_nobody(world: World) -> World:
     return world.emptied
 
 
+def see_declared(world: World) -> World:
+    """The same rows, about as many as was declared."""
+    return World(world.schema.declare(n_rows=DECLARED), world.rows)
+
+
+def see_declared_nobody(world: World) -> World:
+    """A table without any rows, of which as many were declared."""
+    return see_declared(world.emptied)
+
+
 def see_attribute(name: str, world: World) -> World:
     """The same people with one attribute and the class."""
     return world.by_attribute[name]
@@ -311,13 +352,15 @@ def release_merged_model(world: World, epsilon: Fraction, bits: Bits) -> Release
 
 
 def release_relayed_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """Let two hospitals take turns on a model; the person is in one of them.
+    """Let three hospitals take turns on a model; the person is in the second.
 
-    Everybody else conspires: what the other one does is known, and so is all that travels.
+    Everybody else conspires: what the others do is known, and so is all that travels. All declare
+    the same number of rows, so that all draw.
     """
     from privet.learners import PrivetClassifier
 
-    curators = [make_curator(world, epsilon, bits, view) for view in (see_uncounted, see_nobody)]
+    views = (see_declared_nobody, see_declared, see_declared_nobody)
+    curators = [make_curator(world, epsilon, bits, view) for view in views]
     model = PrivetClassifier(epsilon, people="disjoint").fit_from(curators).model_
     heard = [answer for curator in curators for answer in curator.heard]
     return _release_from_statement(model, model.privacy, heard)

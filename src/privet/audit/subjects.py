@@ -310,6 +310,8 @@ SUBJECTS: dict[str, Subject] = {
             limits={"replace": _ASKED_IN_RHO_FOR_REPLACED},
         ),
         Subject("count", releases.release_count),
+        Subject("count-values", releases.release_values),
+        Subject("scores", releases.release_scores),
         Subject("count-person", releases.release_count, rows_per_person=2),
         Subject(
             "count-gaussian",

@@ -22,6 +22,9 @@ class RandomisedSpending(Spending):
     def give_back(self) -> None:
         """Promise what the records have paid: nothing less was released."""
 
+    def notice_rows(self, rows: float, deviation: float, *, at_least: bool = False) -> None:
+        """Note nothing: how many records there are is public."""
+
     @classmethod
     @contextmanager
     def open(cls, curator: AnyCurator, paid: Cost) -> Iterator[RandomisedSpending]:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -44,11 +42,23 @@ class SystemBits:
 _unlocked: ContextVar[bool] = ContextVar("test seeds unlocked", default=False)
 
 
-@contextmanager
-def unlock_test_seeds() -> Iterator[None]:
-    """Allow :class:`SeededBits` inside this block.
+class Unlocked:
+    """Test seeds are unlocked until the end of the ``with`` block; without one, from now on."""
 
-    For tests: what is drawn from a seed is not private.
+    def __init__(self) -> None:
+        self._token = _unlocked.set(True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _unlocked.reset(self._token)
+
+
+def unlock_test_seeds() -> Unlocked:
+    """Allow :class:`SeededBits`: inside a ``with`` block, or from a plain call on.
+
+    For tests: what is drawn from a seed is not private, and is marked so.
 
     Examples
     --------
@@ -59,11 +69,12 @@ def unlock_test_seeds() -> Iterator[None]:
     >>> print(tree.privacy_)
     NOT PRIVATE: a test seed was used
     """
-    token = _unlocked.set(True)
-    try:
-        yield
-    finally:
-        _unlocked.reset(token)
+    return Unlocked()
+
+
+def are_test_seeds_unlocked() -> bool:
+    """Return whether somebody has said that seeds are wanted here."""
+    return _unlocked.get()
 
 
 class SeededBits:

@@ -54,6 +54,7 @@ COMMANDS = [
     "schema check s.json people.csv",
     "schema declare s.json --rows 12 --neighbours replace -o out/s.json",
     "schema draft people.csv --target ill --output out/d.json",
+    "init people.csv --target ill --classes no|yes --column age=0..120 --yes -o out/i.json",
     "ledger show people.csv.ledger.sqlite --json",
     "federation plan --schema s.json --trees 2 --height 1 -o out/plan.json",
     "federation contribute people.csv --plan plan.json --epsilon 0.01 --party north -o out/c.json",

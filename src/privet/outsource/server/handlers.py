@@ -49,7 +49,7 @@ class ServerHandlers:
         self._grower.shutdown(wait=True, cancel_futures=True)
         self.store.close()
 
-    def admit(self, token: str | None, address: str) -> str:
+    def admit(self, token: str | None, address: str, path: str) -> str:  # noqa: ARG002
         """Return the client of a token."""
         return self._admission.admit(token, address)
 

@@ -20,6 +20,7 @@ from privet.errors import NotThere, OutsourceError, ParameterError, Unavailable
 from privet.outsource.store.base import Full, OtherData, Stale
 from privet.service import problems
 from privet.service.problems import make_problem
+from privet.service.validation import describe_error
 
 _LARGEST = (1 << 63) - 1
 
@@ -185,7 +186,7 @@ def install(app: FastAPI) -> None:
         for one in error.errors()[:20]:
             # a name that came is not repeated either
             place = one["loc"][:-1] if one["type"] == "extra_forbidden" else one["loc"]
-            listed.append({"where": ".".join(map(str, place)), "what": one["msg"]})
+            listed.append({"where": ".".join(map(str, place)), "what": describe_error(one)})
         detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
         return make_problem(
             "parameter", "The request is not what it may be", 422, detail, errors=listed
