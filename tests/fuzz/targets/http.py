@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -42,6 +42,14 @@ def mutated_request(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
     return head + BLANK + body
 
 
+def silence() -> Callable[[], None]:
+    """Log nothing of thousands of bad requests; return what makes the log loud again."""
+    log = logging.getLogger("privet")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    return lambda: log.setLevel(level)
+
+
 class CuratorRequests(Target):
     """Never a 5xx; what is not answered is not charged."""
 
@@ -54,7 +62,7 @@ class CuratorRequests(Target):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        logging.getLogger("privet").setLevel(logging.CRITICAL)
+        self._loud = silence()
         made = house(folder, 10**15)
         made.add("ada", 10**15)
         self._ledger = made.state.ledger
@@ -73,6 +81,7 @@ class CuratorRequests(Target):
     def close(self) -> None:
         self._served.close()
         self._ledger.close()
+        self._loud()
 
     def corpus(self) -> list[bytes]:
         splits = [
@@ -192,7 +201,7 @@ class OutsourceRequests(Target):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        logging.getLogger("privet").setLevel(logging.CRITICAL)
+        self._loud = silence()
         state = OutsourceState.make(folder / "server", tables.folder(folder / "halves"))
         limits = OutsourceLimits(rate=1e9, burst=1e9)
         self._served = Served(create_outsource(state, limits), state.accounts.add_analyst("ada"))
@@ -201,6 +210,7 @@ class OutsourceRequests(Target):
 
     def close(self) -> None:
         self._served.close()
+        self._loud()
 
     def corpus(self) -> list[bytes]:
         tree = f"/v1/trees/{self._tree}"

@@ -169,8 +169,9 @@ def test_refused_questions_are_kept_in_words_and_then_counted(tmp_path):
 
 
 def test_a_refusal_stays_one_when_it_cannot_be_recorded(tmp_path, caplog, monkeypatch):
-    # servers of other tests in this process configure logging
+    # servers and fuzzers of other tests in this process configure logging
     log = logging.getLogger("privet.service.audit_log.refusals")
+    caplog.set_level(logging.ERROR, logger=log.name)
     monkeypatch.setattr(log, "disabled", False)
     monkeypatch.setattr(log, "handlers", [caplog.handler])
     path = tmp_path / "audit-log.sqlite"
