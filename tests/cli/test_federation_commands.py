@@ -484,6 +484,7 @@ def demo(tmp_path_factory):
 
 
 class TestDemo:
+    @pytest.mark.slow
     def test_it_compares_six_models(self, demo):
         told, folder = demo
         assert list(told["accuracy"]) == list(SHOWN)
@@ -494,6 +495,7 @@ class TestDemo:
         assert told["rows"]["pooled"] + told["held_out"] == 12960
         assert told["folder"] == str(folder)
 
+    @pytest.mark.slow
     def test_whoever_stays_alone_has_the_default_learner(self, demo):
         _, folder = demo
         expected = pv.PrivetClassifier(1, SCHEMA).fit(rows(300)).model_.learner
@@ -501,6 +503,7 @@ class TestDemo:
             assert pv.load(folder / file).model_.learner == expected, file
         assert pv.load(folder / "merged.json").model_.learner == "random-trees"
 
+    @pytest.mark.slow
     def test_every_party_takes_a_turn_with_its_own_rows_and_pays_once(self, demo):
         told, folder = demo
         relay = RelayFile.read(folder / "relay-3.json")
@@ -518,6 +521,7 @@ class TestDemo:
                 spent = pv.SQLiteLedger(folder / f"{name}.{ledger}")
                 assert [spent.spent(one).epsilon for one in spent.datasets()] == [2], ledger
 
+    @pytest.mark.slow
     def test_it_draws_a_picture(self, demo):
         told, folder = demo
         assert told["picture"] == "accuracy.svg"
