@@ -99,6 +99,10 @@ class PartyWarning(UserWarning):
     """A party of a relay cannot be reached any more, and the others go on without it."""
 
 
+class DriftWarning(UserWarning):
+    """New rows contradict a model, whose scores count less in the updated one, or not at all."""
+
+
 class NoiseWarning(UserWarning):
     """A model is mostly noise, and there is a better way to spend epsilon.
 

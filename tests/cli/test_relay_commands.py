@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,42 @@ def test_what_is_refused_charges_nothing(folder, run, more, problem):
     assert problem in refused.err
     assert not Path("two.json").exists()
     assert not Path("north.csv.ledger.sqlite").exists()
+
+
+def test_turns_that_nobody_knows_yet_are_no_zero(folder, run):
+    """Whoever waits for the first look would think that there is nothing to do."""
+    shown = run("relay", "show", "relay.json").out
+    left = {
+        line.split()[0]: line.split()[-1]
+        for line in shown.splitlines()
+        if line.strip().startswith(NAMES)
+    }
+    assert left == dict.fromkeys(NAMES, "?")
+    assert "follows from the first" in shown
+    assert "nobody is in two of their tables" in shown
+    add(run, said(run, "relay.json")["next"][0], "relay.json", "one.json")
+    assert "?" not in run("relay", "show", "one.json").out
+
+
+def test_what_was_not_due_is_shown(folder, run):
+    from privet.federation.keys import SigningKey
+    from privet.federation.relay import RelayFile
+
+    started = RelayFile.read("relay.json")
+    first = started.next_names[0]
+    add(run, first, "relay.json", "one.json", "--turns", "1")
+    visit = RelayFile.read("one.json").visits[-1]
+    *others, tree = visit.added.trees
+    loud = replace(tree, counts=1000 * tree.counts)
+    lie = replace(visit, added=replace(visit.added, trees=(*others, loud)))
+    started._sign(lie, SigningKey.read(f"{first}.key")).write("lie.json")
+    shown = run("relay", "show", "lie.json").out
+    assert f"beware: {first} added scores that are larger than the recipe's" in shown
+    assert "next is" not in shown
+    other = next(name for name in NAMES if name != first)
+    refused = add(run, other, "lie.json", "two.json", code=2)
+    assert "go on with the file as it was before" in refused.err
+    assert not Path(f"{other}.csv.ledger.sqlite").exists()
 
 
 def test_a_damaged_relay_is_refused(folder, run):

@@ -14,6 +14,7 @@ import privet as pv
 from privet.domain import Categorical, Schema
 from privet.errors import (
     BudgetExceeded,
+    DriftWarning,
     FewRowsWarning,
     ParameterError,
     PrivetError,
@@ -212,8 +213,11 @@ class TestLearning:
         model = fitted(4, people="disjoint")
         flipped = rows(600)
         flipped["advice"] = flipped["advice"].map({"yes": "no", "no": "yes"})
-        model.partial_fit_from(curator_of(flipped, KNOWN))
+        with pytest.warns(DriftWarning, match="scores are left out"):
+            model.partial_fit_from(curator_of(flipped, KNOWN))
         assert model.model_.settings["trust"] == 0
+        notes = [note for leaf in model.privacy_.leaves for note in leaf.notes]
+        assert any("contradict the old model" in note for note in notes)
         assert right(model, flipped) > 0.8
 
     def test_rows_that_agree_leave_the_old_trees_as_they_are(self):

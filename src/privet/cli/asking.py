@@ -47,6 +47,7 @@ from privet.curator.table_check import check_table
 from privet.domain import Schema
 from privet.errors import (
     AbsentWarning,
+    DriftWarning,
     NoiseWarning,
     ParameterError,
     PrivetError,
@@ -408,7 +409,7 @@ def note_written(path: Path) -> None:
 def saying_warnings() -> Iterator[None]:
     """Print our warnings as one line each on standard error, once the work is done."""
     with warnings.catch_warnings(record=True) as caught:
-        for kind in (NoiseWarning, AbsentWarning):
+        for kind in (NoiseWarning, AbsentWarning, DriftWarning):
             warnings.simplefilter("always", kind)
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):

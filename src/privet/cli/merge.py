@@ -205,8 +205,9 @@ def _print_model_summary(model: Model, output: Path, as_json: bool) -> None:
     from privet.accounting.statement import format_rounded_up
     from privet.text import escape_invisible
 
+    parts = "trees and terms" if model.combine == "scores" else "trees"
     view = Table(
-        title=f"{output}: {model.learner}, {len(model.trees)} trees",
+        title=f"{output}: {model.learner}, {len(model.trees)} {parts}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,

@@ -282,14 +282,23 @@ def finish(
     typer.echo(f"{output}: {len(model.trees)} trees and terms; {statement.describe()}")
 
 
+_PEOPLE = {
+    "disjoint": "people: its parties assert that nobody is in two of their tables",
+    "may-overlap": "people: somebody may be in several tables, and pays for each",
+}
+
+
 def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     """Say who takes part, what each has done, and whose turn it is."""
     import json
 
     parties = relay.list_parties()
     if as_json:
-        out = {"relay": str(path), "digest": relay.digest, "parties": parties}
-        typer.echo(json.dumps({**out, "next": relay.next_names, "idle": relay.idle_names}))
+        out = {"relay": str(path), "digest": relay.digest, "people": relay.people}
+        waiting = {"next": relay.next_names, "idle": relay.idle_names}
+        typer.echo(
+            json.dumps({**out, "parties": parties, **waiting, "unforeseen": relay.unforeseen})
+        )
         return
     from rich import box
     from rich.console import Console
@@ -300,16 +309,23 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
         view.add_column(title, justify="left" if title == "party" else "right")
     for one in parties:
         name = str(one["name"]) + (" (left)" if one["left"] else "")
-        texts = (one[title] for title in ("rows", "epsilon", "spent", "taken", "to take"))
+        left = "?" if relay.is_looking_at_classes and not one["left"] else one["to take"]
+        texts = (*(one[title] for title in ("rows", "epsilon", "spent", "taken")), left)
         view.add_row(name, *(f"{text:,}" if isinstance(text, int) else str(text) for text in texts))
     console = Console(highlight=False, soft_wrap=True, markup=False)
     console.print(view)
     console.print(f"{path}: digest {relay.digest[:16]}, every signature is right")
+    console.print(_PEOPLE[relay.people])
+    if relay.unforeseen:
+        console.print(f"beware: {relay.unforeseen}; nobody can take a turn after that")
+        return
     for name in relay.idle_names:
         console.print(f"{name} has too little evidence for a turn: it pays nothing")
     waiting = relay.next_names
     if not waiting:
         console.print(f"all turns are taken: privet relay finish {path} -o MODEL makes the model")
         return
+    if relay.is_looking_at_classes:
+        console.print("how many turns are left follows from the first, a look at the classes")
     console.print(f"next is {' or '.join(waiting)}, with its own table and key:")
     console.print(f"privet relay add TABLE --relay {path} --party {waiting[0]} --key KEY -o NEW")

@@ -33,6 +33,7 @@ from privet.domain.tree import Tree
 from privet.errors import ParameterError, PrivetError, QuestionError, Unavailable
 from privet.federation.card import HEX, VERSION, Card, share_schema
 from privet.federation.keys import SigningKey, verify
+from privet.learners.foreseen_turns import ForeseenTurns
 from privet.learners.random_trees.batches import PEOPLE, combine_facts
 from privet.learners.relay import Relay, StepKind, Turn, make_model
 from privet.model import Model
@@ -153,8 +154,34 @@ class RelayFile:
         self.card_of(name)
         return self.standing.turns_of(list(self.cards).index(name))
 
+    @cached_property
+    def unforeseen(self) -> str:
+        """Which party did what the plan does not foresee, in words; empty where nobody did."""
+        plan, names = ForeseenTurns(self.schema, "epsilon"), list(self.cards)
+        for entry in self.entries:
+            try:
+                if isinstance(entry, Card):
+                    plan.join(entry.party)
+                elif isinstance(entry, Left):
+                    plan.leave(names.index(entry.name))
+                else:
+                    plan.take(names.index(entry.name), entry.turns, entry.added.trees)
+            except ParameterError as problem:
+                return f"{entry.name} {problem}"
+        return ""
+
+    def check_plan(self) -> None:
+        """Raise unless everybody did what the plan foresees, which all parties compute alike."""
+        if self.unforeseen:
+            raise ParameterError(
+                f"{self.unforeseen}, by the plan that follows from the cards: go on with the file "
+                "as it was before, without them (privet relay leave), or run the same version of "
+                "Privet everywhere. Nothing was charged"
+            )
+
     def check_turn(self, name: str) -> None:
         """Raise unless a party can take a turn now."""
+        self.check_plan()
         if not self.turns_of(name):
             raise ParameterError(self._explain_no_turn(name))
 
@@ -176,6 +203,12 @@ class RelayFile:
         ]
 
     @property
+    def is_looking_at_classes(self) -> bool:
+        """Whether the plan follows from the first turn, which nobody has taken yet."""
+        rest = self.standing.rest
+        return bool(rest) and rest[0].kind == "classes"
+
+    @property
     def next_names(self) -> list[str]:
         """Who can take a turn now."""
         return [name for name in self.cards if self.turns_of(name)]
@@ -183,10 +216,10 @@ class RelayFile:
     @property
     def idle_names(self) -> list[str]:
         """Who has, and gets, no turn: its evidence is less than half of what a turn needs."""
-        rest = self.standing.rest
-        if rest and rest[0].kind == "classes":  # the plan follows from that turn
+        if self.is_looking_at_classes:
             return []
-        busy = {list(self.cards)[turn.party] for turn in rest} | {one.name for one in self.visits}
+        busy = {list(self.cards)[turn.party] for turn in self.standing.rest}
+        busy |= {one.name for one in self.visits}
         return [name for name in self.cards if name not in busy | self._left]
 
     # -- taking turns ------------------------------------------------------------------------------
@@ -289,7 +322,7 @@ class RelayFile:
     def _explain_no_turn(self, name: str) -> str:
         if name in self._left:
             return f"{name!r} has left this relay"
-        if self.standing.rest and self.standing.rest[0].kind == "classes":
+        if self.is_looking_at_classes:
             first = self.next_names[0]
             return f"it is not {name}'s turn yet: first, {first} looks at how frequent classes are"
         if not self.standing.rest:
@@ -316,6 +349,7 @@ class RelayFile:
             )
         if not self.visits:
             raise ParameterError("nobody has taken a turn yet")
+        self.check_plan()
         statements = self._join_statements()
         rows = {one.id: self.cards[name].rows for name, one in statements.items()}
         settings = {**self.standing.settings, "relay": self.digest, "rows": rows}
@@ -374,6 +408,13 @@ class RelayFile:
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Return the relay in these bytes, or raise :class:`~privet.model.structure.Damaged`."""
+        try:
+            return cls._parse(data)
+        except RecursionError:
+            raise Damaged("it is nested too deeply") from None
+
+    @classmethod
+    def _parse(cls, data: bytes) -> Self:
         document = unseal(data, _KIND, VERSION)
         require(set(document) == _KEYS, f"a relay must have exactly {', '.join(sorted(_KEYS))}")
         require(document["people"] in get_args(People)[:2], "people is not said")
@@ -497,6 +538,7 @@ def _check_statement(
         statement.neighbours == schema.neighbours and not statement.local,
         "a visit promises for another change of a row than the relay",
     )
+    require(not statement.assumes, "a visit makes its promise depend on something")
     paid = sum(turn.amount for turn in turns)
     require(
         bool(turns) and statement.charged.epsilon == paid,

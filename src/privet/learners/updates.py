@@ -28,7 +28,7 @@ from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.domain.tree import Tree
-from privet.errors import FewRowsWarning, ParameterError, QuestionError
+from privet.errors import DriftWarning, FewRowsWarning, ParameterError, QuestionError
 from privet.learners.base import check_curator, measure_rows
 from privet.learners.boosting import starts_rare
 from privet.learners.default_recipe import Recipe, has_small_domain, measure_evidence, recipe_for
@@ -131,7 +131,7 @@ def update_boosted(
     with Spending.reserve(curator, epsilon, what, delta=delta if unit == "rho" else 0) as spending:
         trees, settings = _grow(model, spending, effort, rows_before)
         notes = [f"Chosen from public quantities: {settings['why']}."]
-        notes += [] if settings["trust_share"] else [NOT_MEASURED]
+        notes += [explain_trust(settings["trust"])] if settings["trust_share"] else [NOT_MEASURED]
         statement = spending.statement(notes, name=name)
     rows = {**read_rows(model), statement.id: settings.pop("rows")}
     return replace(
@@ -366,6 +366,8 @@ def _grow(
         old = replace(model, schema=curator.schema, trees=tuple(trees))
         trust, charges = measure_trust(curator, old, rows, spending.take(share), unit)
         spending.charges += charges
+        if trust < 1:
+            warnings.warn(explain_trust(trust), DriftWarning, stacklevel=5)
         trees = [replace(tree, counts=trust * tree.counts) for tree in trees if trust]
         # What does not hold any more is no evidence.
         before = [replace(batch, rows=trust * batch.rows) for batch in before if trust]
@@ -376,6 +378,17 @@ def _grow(
     step = plan_step(resolution.coarse, before, new, trees, unit, effort)
     settings = {**step.settings, "trust_share": float(share), "trust": trust, "rows": rows}
     return take_step(spending, step, trees, resolution), settings
+
+
+def explain_trust(trust: float) -> str:
+    """Return what was measured about the old model, in words. Free: the factor was paid for."""
+    if trust == 1:
+        return "The new rows do not contradict the old model: its scores count as before"
+    counted = f"count {trust:.2g} of what they did" if trust else "are left out"
+    return (
+        f"The new rows contradict the old model, whose scores {counted}. Check that columns and "
+        "classes mean what they meant before"
+    )
 
 
 def _warn_of_drift(rows: float, amount: Fraction, unit: Unit) -> None:

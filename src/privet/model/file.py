@@ -96,7 +96,7 @@ def seal(document: dict[str, Any]) -> bytes:
 def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
     """Return the document in these bytes, without its checksum; or raise :class:`Damaged`."""
     require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
-    document = _loads(data)
+    document = load_json(data)
     require(
         isinstance(document, dict) and document.get("privet") == kind,
         f'it is no Privet {kind} ("privet": "{kind}" is missing)',
@@ -115,7 +115,8 @@ def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
     return dict(document)
 
 
-def _loads(data: bytes) -> Any:
+def load_json(data: bytes) -> Any:
+    """Return what JSON text of a stranger holds, or raise :class:`Damaged`."""
     try:
         return json.loads(
             data.decode("utf-8"),

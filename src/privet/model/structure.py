@@ -32,8 +32,6 @@ class Damaged(ValueError):
     """A document is not what it should be.
 
     Turned into a :class:`~privet.errors.ModelError` where the path is known.
-
-    Turned into a :class:`~privet.errors.ModelError` where the path is known.
     """
 
 

@@ -208,13 +208,34 @@ def forge(grid, message):
     return Message(RecordDict({RECORD: forged}), reply_to=message)
 
 
+def lie(grid, message):
+    """Sign a tree that outvotes all others, as a party with its key can."""
+    node = message.metadata.dst_node_id
+    relay = RelayFile.from_bytes(message.content.config_records[RECORD]["content"])
+    reply = LoopGrid._reply(grid, message)
+    taken = RelayFile.from_bytes(reply.content.config_records[RECORD]["content"])
+    visit = taken.visits[-1]
+    *others, tree = visit.added.trees
+    loud = replace(tree, counts=1000 * tree.counts)
+    forged = replace(visit, added=replace(visit.added, trees=(*others, loud)))
+    key = SigningKey.read(grid.contexts[node].node_config["key"])
+    content = relay._sign(forged, key).to_bytes()
+    return Message(RecordDict({RECORD: ConfigRecord({"content": content})}), reply_to=message)
+
+
+def nest(grid, message):
+    """Send brackets that no parser follows to the end."""
+    content = b"[" * 100_000
+    return Message(RecordDict({RECORD: ConfigRecord({"content": content})}), reply_to=message)
+
+
 def stand_still(grid, message):
     """Send the relay back as it came."""
     content = copy.deepcopy(message.content)
     return Message(content, reply_to=message)
 
 
-@pytest.mark.parametrize("event", [forge, stand_still])
+@pytest.mark.parametrize("event", [forge, stand_still, lie, nest])
 def test_a_party_that_sends_something_else_is_left_out(home, event, caplog):
     grid = Nodes(home)
     grid.events[1] = event
@@ -223,6 +244,16 @@ def test_a_party_that_sends_something_else_is_left_out(home, event, caplog):
     liar = NODES[grid.turns[0]]
     assert f"what {liar} sent is refused" in caplog.text
     assert {part.name for part in model.privacy.parts} == set(NODES.values()) - {liar}
+
+
+def test_a_card_that_is_nested_deeply_ends_no_run(home, caplog):
+    grid = Nodes(home)
+    grid.apps = {**grid.apps, 77: lambda message, _: nest(grid, message)}
+    grid.contexts = {**grid.contexts, 77: grid.contexts[11]}
+    with caplog.at_level(logging.WARNING):
+        model = run(home, grid)
+    assert "the card of node 77 is refused: it is nested too deeply" in caplog.text
+    assert {part.name for part in model.privacy.parts} == set(NODES.values())
 
 
 def test_a_node_with_anothers_name_or_key_takes_no_part(home, caplog):
@@ -263,6 +294,14 @@ class TestWhatAPartyAccepts:
         with pytest.raises(pv.errors.QuestionError, match="another schema than this table"):
             party.sign_card(SCHEMA)
         assert spent(home, "north") == 0
+
+    def test_other_words_about_people_than_the_owner_agreed_to(self, home, started):
+        party = RelayParty.from_config(node_config(home, "north", people="may-overlap"))
+        with pytest.raises(PrivacyError, match="signs only that people are 'may-overlap'"):
+            party.take_turn(started)
+        assert spent(home, "north") == 0
+        with pytest.raises(ParameterError, match="people"):
+            RelayParty.from_config(node_config(home, "north", people="some"))
 
     def test_a_budget_that_is_spent(self, home, started):
         party = RelayParty.from_config(node_config(home, "north", budget="1/2"))

@@ -5,7 +5,6 @@ It answers two messages: for its card, and for its next turn.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
 
@@ -13,6 +12,7 @@ from privet.errors import MissingDependency, PrivetError
 from privet.federation.flower.relay_party import CARD, RECORD, REFUSED, TURN, RelayParty
 from privet.federation.relay import RelayFile
 from privet.model.document import canonical_json, schema_from
+from privet.model.file import load_json
 
 try:
     from flwr.app import ConfigRecord, Context, Message, RecordDict
@@ -30,7 +30,7 @@ def give_card(message: Message, context: Context) -> Message:
     """Answer with the party's card for the schema that the server sends."""
 
     def sign(party: RelayParty, schema: bytes) -> bytes:
-        return canonical_json(party.sign_card(schema_from(json.loads(schema))).to_json())
+        return canonical_json(party.sign_card(schema_from(load_json(schema))).to_json())
 
     return _reply(message, context, sign)
 

@@ -22,8 +22,20 @@ from privet.federation.card import MAX_ROWS, Card
 from privet.federation.flower.terms import require_key
 from privet.federation.keys import SigningKey
 from privet.federation.relay import RelayFile
+from privet.learners.random_trees.batches import PEOPLE
 
-_KEYS = ("party", "table", "schema", "rows", "epsilon", "key", "ledger", "budget", "dataset")
+_KEYS = (
+    "party",
+    "table",
+    "schema",
+    "rows",
+    "epsilon",
+    "key",
+    "ledger",
+    "budget",
+    "dataset",
+    "people",
+)
 
 # What messages are about, and the names of what they hold. A party whose node ends without a reply
 # may come back; one that refuses does not want to.
@@ -46,6 +58,7 @@ class RelayParty:
         ledger: the file of the ledger that is charged.
         budget: the cap of the data set in epsilon, if the ledger does not have one yet.
         dataset: the name of the account in the ledger; by default the table's.
+        people: what the relay must say about people; by default the owner agrees to anything.
     """
 
     party: str
@@ -57,6 +70,7 @@ class RelayParty:
     ledger: str
     budget: Budget | None = None
     dataset: str | None = None
+    people: str | None = None
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> RelayParty:
@@ -71,6 +85,9 @@ class RelayParty:
         party, table, schema, key, ledger = (
             str(require_key(config, name)) for name in ("party", "table", "schema", "key", "ledger")
         )
+        people = str(config["people"]) if config.get("people") else None
+        if people is not None:
+            PEOPLE.check("people", people)
         return cls(
             party,
             table,
@@ -81,6 +98,7 @@ class RelayParty:
             ledger,
             Budget(str(config["budget"])) if config.get("budget") else None,
             str(config["dataset"]) if config.get("dataset") else None,
+            people,
         )
 
     def sign_card(self, shared: Schema) -> Card:
@@ -105,6 +123,11 @@ class RelayParty:
             raise PrivacyError(
                 f"the turns of this party may cost {self.epsilon} in all, and the relay has an "
                 f"older card of {said}"
+            )
+        if self.people not in (None, relay.people):
+            raise PrivacyError(
+                f"this party signs only that people are {self.people!r}, and the relay says "
+                f"{relay.people!r}"
             )
         key = SigningKey.read(self.key)
         relay.check_key(self.party, key)

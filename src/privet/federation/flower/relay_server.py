@@ -8,7 +8,6 @@ again, and what was paid for is answered from the party's ledger.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Mapping
@@ -28,6 +27,7 @@ from privet.learners.random_trees.batches import PEOPLE
 from privet.learners.released import save
 from privet.model import Model
 from privet.model.document import canonical_json
+from privet.model.file import load_json
 from privet.model.structure import Damaged, require
 
 try:
@@ -191,8 +191,8 @@ class RelayRun:
                 _log.warning("node %s sent no card (%s)", node, refused)
                 continue
             try:
-                self._welcome(node, Card.from_json(self.schema, json.loads(content)))
-            except (PrivetError, Damaged, ValueError) as problem:
+                self._welcome(node, Card.from_json(self.schema, load_json(content)))
+            except (PrivetError, Damaged) as problem:
                 _log.warning("the card of node %s is refused: %s", node, problem)
 
     def _welcome(self, node: int, card: Card) -> None:
@@ -239,6 +239,7 @@ def _read_turn(relay: RelayFile, name: str, content: bytes) -> RelayFile | None:
             and taken.entries[-1].name == name,
             "it is not this relay and one more turn",
         )
+        taken.check_plan()
     except (PrivetError, Damaged, IndexError) as problem:
         _log.warning("what %s sent is refused: %s", name, problem)
         return None
