@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from privet import Budget, Curator, datasets
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
@@ -172,6 +173,18 @@ def test_refined_leaves_and_terms_are_foreseen(keys):
         relay = relay.take_turns(name, tables[name], keys[name])
     assert relay.unforeseen == ""
     assert {"scores", "term"} <= {tree.kind for tree in relay.standing.trees}
+
+
+def test_one_tree_with_probabilities_is_foreseen():
+    car = datasets.load("car")
+    keys = {name: SigningKey.new() for name in NAMES[:2]}
+    cards = [Card.sign(car.schema, name, 864, "1/2", key) for name, key in keys.items()]
+    relay = RelayFile.start(car.schema, cards, "disjoint")
+    (name,) = relay.next_names
+    curator = Curator(car.table[::2], car.schema, Budget(1))
+    relay = relay.take_turns(name, curator, keys[name])
+    assert relay.unforeseen == ""
+    assert [tree.kind for tree in relay.finish().trees] == ["calibrated"]
 
 
 def test_a_promise_with_a_condition_is_refused(started, begun, keys):

@@ -166,8 +166,22 @@ class TestOneDeepTree:
         assert [curator.left for curator in curators] == [1, F(1, 2)]
         assert model.privacy_.promised.epsilon == F(1, 2)
         assert model.model_.settings["turns"] == [0, 1]
-        # its answer is as likely as all others together
-        assert model.predict_proba(car.X.head(1)).max() == pytest.approx(0.5)
+
+    def test_its_answers_have_probabilities(self):
+        """A twentieth of the turn tells them; what the card says was done was done."""
+        nursery = pv.datasets.load("nursery")
+        curators = [
+            pv.Curator(table, nursery.schema.declare(n_rows=6480), pv.Budget(1))
+            for table in (nursery.table[::2], nursery.table[1::2])
+        ]
+        model = pv.PrivetClassifier("1/10", people="disjoint").fit_from(curators)
+        assert model.model_.settings["calibration_share"] == 0.05
+        assert [tree.kind for tree in model.model_.trees] == ["calibrated"]
+        costs = [charge.cost.epsilon for charge in model.privacy_.leaves[0].charges]
+        assert sum(costs) == F(1, 10)
+        assert F(1, 200) in costs
+        assert sorted(curator.left for curator in curators) == [F(9, 10), 1]
+        assert len(set(model.predict_proba(nursery.X.head(3000)).max(axis=1).round(6))) > 1
 
     def test_of_two_classes_it_still_says_something(self):
         schema = replace(self.DEEP, classes=["no", "yes"])

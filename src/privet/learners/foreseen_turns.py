@@ -9,7 +9,6 @@ Everything here follows from public cards and released trees. It costs nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +25,8 @@ from privet.learners.terms import FARTHEST_STEP
 
 #: Scores are computed in floating point, and shares are rounded.
 ROUNDING = 1e-6
+#: The logarithm of the least share that as many rows as a card may name can tell.
+LEAST_LOG = -30.0
 
 
 class ForeseenTurns:
@@ -58,7 +59,7 @@ class ForeseenTurns:
             self._list_rest().remove(turn)
             if turn.kind == "classes":
                 starts = added[:1] if added[0].kind == "constant" else []
-                self._check_start(starts, party)
+                self._check_start(starts)
                 self._change(trees=tuple(starts))
                 del added[: len(starts)]
             else:
@@ -78,11 +79,10 @@ class ForeseenTurns:
         own = (turn for turn in rest if turn.party == party and turn.kind == rest[0].kind)
         return next(own, None)
 
-    def _check_start(self, starts: Sequence[Tree], party: int) -> None:
+    def _check_start(self, starts: Sequence[Tree]) -> None:
         for tree in starts:
             scores = tree.counts[0]
-            least = -math.log(8 * self._plan.parties[party].rows)
-            fits = least <= scores.min() and scores.max() <= 0 and starts_rare([tree])
+            fits = scores.min() >= LEAST_LOG and scores.max() <= 0 and starts_rare([tree])
             if not fits or abs(float(np.exp(scores).sum()) - 1) > ROUNDING:
                 raise ParameterError("says that classes are as frequent as no rows are")
 
@@ -92,6 +92,8 @@ class ForeseenTurns:
             recipe = self._plan.recipe
             most = recipe.strength * FIRST + (FARTHEST_STEP if recipe.leaves else 0)
             depth, kind = recipe.space.depth, "scores" if recipe.leaves else "drawn"
+            if recipe.calibration:
+                most, kind = -LEAST_LOG, "calibrated"
         if tree.kind != kind or int(tree.cells.depths.max()) > depth:
             raise ParameterError("added a tree that is none of the recipe's")
         if float(np.abs(tree.counts).max()) > most * (1 + ROUNDING):

@@ -31,7 +31,13 @@ from privet.domain import Schema
 from privet.domain.tree import Tree
 from privet.errors import ParameterError, PartyWarning, QuestionError, Unavailable
 from privet.learners.base import check_curator, measure_rows
-from privet.learners.boosting import FIRST, draw_next, measure_classes, start_from_classes
+from privet.learners.boosting import (
+    FIRST,
+    calibrate_tree,
+    draw_next,
+    measure_classes,
+    start_from_classes,
+)
 from privet.learners.default_recipe import (
     Recipe,
     has_small_domain,
@@ -206,12 +212,15 @@ def draw_turn(
 ) -> tuple[Tree, list[Charge]]:
     """Draw the next tree of a recipe, after those that were released, and return what it cost.
 
+    A tree that is alone gets probabilities for its labels, where the recipe says so.
+
     Cost: the amount, pure epsilon or rho. Neighbours: one row added or removed.
     """
     number = sum(tree.kind != "constant" for tree in trees) + 1
     leaves = amount * recipe.leaves
-    drawing = amount - leaves
-    return draw_next(
+    calibrating = amount * recipe.calibration
+    drawing = amount - leaves - calibrating
+    tree, charges = draw_next(
         curator,
         recipe.space,
         drawing if unit == "epsilon" else root_below(8 * drawing),
@@ -220,6 +229,10 @@ def draw_turn(
         leaves={unit: leaves} if leaves else None,
         which=f"tree {number}",
     )
+    if not calibrating:
+        return tree, charges
+    tree, charge = calibrate_tree(curator, tree, calibrating, unit)
+    return tree, [*charges, charge]
 
 
 def plan_start(

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from privet._validate import check_real
 from privet.accounting.cost import Number, Unit, is_infinite, parse_exact
 from privet.accounting.statement import People, PrivacyStatement
 from privet.curator import AnyCurator
@@ -213,8 +214,8 @@ def check_update(
         raise ParameterError("an update needs a finite epsilon: without noise, pool the rows")
     amount = parse_exact("epsilon", epsilon)
     small = parse_exact("delta", delta, zero=True)
-    if rows is not None and not 1 <= rows <= MOST_ROWS:
-        raise ParameterError(f"rows before must be a number from 1 to {MOST_ROWS:g}, got {rows!r}")
+    if rows is not None:
+        check_real("rows_before", rows, least=1, most=MOST_ROWS)
     if len(model.trees) >= MAX_TREES:
         raise ParameterError(
             f"a model of {len(model.trees)} trees is not updated, {MAX_TREES} are the most; build "
