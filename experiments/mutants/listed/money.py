@@ -265,4 +265,16 @@ MUTANTS = (
         "somebody else spends what a fit has set aside, and the cap is passed",
         ("client/test_reserved_fits.py::test_somebody_else_cannot_starve_a_fit",),
     ),
+    Mutant(
+        "turns of a relay that were not due are carried on",
+        "RelayFile.check_turn",
+        "self.check_plan()",
+        "",
+        "a party pays for its turn in a model that one party alone has decided",
+        (
+            "federation/test_foreseen_turns.py::"
+            "test_what_was_not_due_is_refused_before_anybody_pays"
+            "[make_louder-scores that are larger]",
+        ),
+    ),
 )

@@ -4,7 +4,9 @@ this.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +29,13 @@ def test_flower_itself_keeps_32_bits_of_a_seed():
     """Two of the 2**256 seeds with one mask: all there is to guess is 32 bits."""
     ours, theirs = (pseudo_rand_gen(seed, 1 << 32, SHAPES) for seed in (SEED, SAME_FOLD))
     assert all((a == b).all() for a, b in zip(ours, theirs, strict=True))
+
+
+def test_the_check_in_the_decision_runs():
+    """A maintainer may paste it into a report: it must show what it says."""
+    decision = Path(__file__).parents[3] / "docs/decisions/014-whole-seeds-for-masks.md"
+    (code,) = re.findall(r"> ```python\n(.*?)> ```", decision.read_text(), re.DOTALL)
+    exec(re.sub(r"^> ?", "", code, flags=re.MULTILINE), {})
 
 
 def test_whole_seeds_count():
