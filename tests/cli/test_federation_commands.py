@@ -345,6 +345,13 @@ class TestUpdate:
         )
         assert len(pv.load("m2.json").model_.trees) > len(pv.load("m.json").model_.trees)
 
+    def test_a_name_that_looks_like_markup_is_printed_as_it_is(self, folder, run):
+        """It ended the command with a traceback, after the rows had paid."""
+        run("fit", "north.csv", "-s", "s.json", "-e", "1", "-o", "m.json")
+        more = ["-e", "1", "--people", "disjoint", "--name", "[/b] ward [1]"]
+        told = run("update", "m.json", "south.parquet", *more, "-o", "m2.json").out
+        assert "[/b] ward [1]" in told
+
     def test_a_default_model_does_not_take_the_old_table_for_new(self, folder, run):
         run("fit", "north.csv", "-s", "s.json", "-e", "1", "-o", "m.json")
         again = ["-e", "1", "--people", "disjoint", "-o", "m2.json"]

@@ -167,6 +167,7 @@ def contribute(
         f"{output}: leaf counts of {len(part.trees)} trees; {statement.describe()}",
         soft_wrap=True,
         highlight=False,
+        markup=False,
     )
     console.print(
         f"plan {agreed.fingerprint[:12]}, contribution {statement.id[:12]}", highlight=False

@@ -223,6 +223,6 @@ def _print_model_summary(model: Model, output: Path, as_json: bool) -> None:
         if evidence is not None:
             cells += [f"{evidence.batches[place].deviation:.4g}", f"{weight:.3f}"]
         view.add_row(*cells)
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, markup=False)  # names are a stranger's
     console.print(view)
-    console.print(escape_invisible(statement.describe()), markup=False)
+    console.print(escape_invisible(statement.describe()))
