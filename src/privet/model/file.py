@@ -40,7 +40,7 @@ def write_model(model: Model, path: str | PathLike[str]) -> None:
         parse(data)
     except Damaged as problem:
         raise ModelError(
-            path, f"this model cannot be written: {_shorten_problem(problem)}"
+            path, f"this model cannot be written: {shorten_problem(problem)}"
         ) from None
     write_sealed(data, path)
 
@@ -84,7 +84,7 @@ def read_sealed(
         return parsed(data)
     except Damaged as problem:
         advice = advise_swap(str(path), kind)
-        raise ModelError(path, _shorten_problem(problem) + advice, kind) from None
+        raise ModelError(path, shorten_problem(problem) + advice, kind) from None
 
 
 def seal(document: dict[str, Any]) -> bytes:
@@ -153,6 +153,7 @@ def _explain_error(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _shorten_problem(problem: Damaged) -> str:
+def shorten_problem(problem: Exception) -> str:
+    """Return what is wrong with a stranger's document, as a log or a terminal may show it."""
     text = escape_invisible(str(problem))
     return text if len(text) <= 200 else text[:199] + "…"

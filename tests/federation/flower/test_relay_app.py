@@ -324,6 +324,29 @@ class TestWhatAPartyAccepts:
         assert str(home) not in told["refused"].decode()
         assert spent(home, "north") == 0
 
+    def test_the_owner_reads_what_is_wrong_with_a_relay(self, home, started, caplog):
+        damaged = started.to_bytes().replace(b"north", b"n\x1b[2J")
+        record = RecordDict({RECORD: ConfigRecord({"content": damaged})})
+        with caplog.at_level(logging.WARNING):
+            Nodes(home).send_and_receive([Message(record, 11, TURN)])
+        assert "takes no part: it is damaged or cut off" in caplog.text
+        assert "\x1b" not in caplog.text
+
+    def test_a_long_story_is_cut(self, home, caplog):
+        card = {"name": "n" * 5000, "rows": 1, "epsilon": "1"}
+        card |= dict.fromkeys(("key", "nonce", "signature"), "")
+        content = ConfigRecord({"content": json.dumps(card).encode()})
+        grid = Nodes(home)
+        grid.apps = {
+            **grid.apps,
+            77: lambda message, _: Message(RecordDict({RECORD: content}), reply_to=message),
+        }
+        grid.contexts = {**grid.contexts, 77: grid.contexts[11]}
+        with caplog.at_level(logging.WARNING):
+            run(home, grid)
+        assert "the card of node 77 is refused" in caplog.text
+        assert "n" * 300 not in caplog.text
+
     def test_why_stays_with_the_owner(self, home, started, caplog):
         grid = Nodes(home, epsilon="1/2")
         record = RecordDict({RECORD: ConfigRecord({"content": started.to_bytes()})})

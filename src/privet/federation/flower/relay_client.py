@@ -12,7 +12,8 @@ from privet.errors import MissingDependency, PrivetError
 from privet.federation.flower.relay_party import CARD, RECORD, REFUSED, TURN, RelayParty
 from privet.federation.relay import RelayFile
 from privet.model.document import canonical_json, schema_from
-from privet.model.file import load_json
+from privet.model.file import load_json, shorten_problem
+from privet.model.structure import Damaged
 
 try:
     from flwr.app import ConfigRecord, Context, Message, RecordDict
@@ -59,8 +60,7 @@ def _reply(
         record = {"content": answer(RelayParty.from_config(context.node_config), asked)}
     except Exception as error:  # noqa: BLE001
         kind = type(error).__name__
-        _log.warning(
-            "this party takes no part: %s", error if isinstance(error, PrivetError) else kind
-        )
+        ours = isinstance(error, PrivetError | Damaged)
+        _log.warning("this party takes no part: %s", shorten_problem(error) if ours else kind)
         record = {REFUSED: kind.encode()}
     return Message(RecordDict({RECORD: ConfigRecord(dict(record))}), reply_to=message)

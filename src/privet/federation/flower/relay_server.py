@@ -27,7 +27,7 @@ from privet.learners.random_trees.batches import PEOPLE
 from privet.learners.released import save
 from privet.model import Model
 from privet.model.document import canonical_json
-from privet.model.file import load_json
+from privet.model.file import load_json, shorten_problem
 from privet.model.structure import Damaged, require
 
 try:
@@ -193,7 +193,7 @@ class RelayRun:
             try:
                 self._welcome(node, Card.from_json(self.schema, load_json(content)))
             except (PrivetError, Damaged) as problem:
-                _log.warning("the card of node %s is refused: %s", node, problem)
+                _log.warning("the card of node %s is refused: %s", node, shorten_problem(problem))
 
     def _welcome(self, node: int, card: Card) -> None:
         known = {**self._cards, **({} if self.relay is None else self.relay.cards)}
@@ -241,7 +241,7 @@ def _read_turn(relay: RelayFile, name: str, content: bytes) -> RelayFile | None:
         )
         taken.check_plan()
     except (PrivetError, Damaged, IndexError) as problem:
-        _log.warning("what %s sent is refused: %s", name, problem)
+        _log.warning("what %s sent is refused: %s", name, shorten_problem(problem))
         return None
     return taken
 
