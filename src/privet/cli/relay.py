@@ -295,9 +295,9 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     parties = relay.list_parties()
     if as_json:
         out = {"relay": str(path), "digest": relay.digest, "people": relay.people}
-        waiting = {"next": relay.next_names, "idle": relay.idle_names}
+        turns = {"next": relay.next_names, "idle": relay.idle_names}
         typer.echo(
-            json.dumps({**out, "parties": parties, **waiting, "unforeseen": relay.unforeseen})
+            json.dumps({**out, "parties": parties, **turns, "unforeseen": relay.unforeseen})
         )
         return
     from rich import box
