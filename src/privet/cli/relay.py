@@ -296,9 +296,7 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     if as_json:
         out = {"relay": str(path), "digest": relay.digest, "people": relay.people}
         turns = {"next": relay.next_names, "idle": relay.idle_names}
-        typer.echo(
-            json.dumps({**out, "parties": parties, **turns, "unforeseen": relay.unforeseen})
-        )
+        typer.echo(json.dumps({**out, "parties": parties, **turns, "unforeseen": relay.unforeseen}))
         return
     from rich import box
     from rich.console import Console
