@@ -2,7 +2,7 @@
 
 A signature tells who took a turn. It does not tell that the turn was due, nor that what came of it
 is of the size that the recipe gives: a party could sign the turns of others, hundreds of its own,
-or one tree that outvotes all others. What a party says of its own rows stays its own affair.
+or one tree that outvotes all others.
 
 Everything here follows from public cards and released trees. It costs nothing.
 """

@@ -385,7 +385,7 @@ def explain_trust(trust: float) -> str:
     """Return what was measured about the old model, in words. Free: the factor was paid for."""
     if trust == 1:
         return "The new rows do not contradict the old model: its scores count as before"
-    counted = f"count {trust:.2g} of what they did" if trust else "are left out"
+    counted = f"count {trust:.1%} of what they did" if trust else "are left out"
     return (
         f"The new rows contradict the old model, whose scores {counted}. Check that columns and "
         "classes mean what they meant before"
