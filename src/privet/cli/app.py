@@ -35,7 +35,6 @@ from privet.cli import (
     sources,
 )
 
-
 # Typer comes with a Click of its own since 0.26, so nothing here may import Click.
 (_UsageError,) = typer.BadParameter.__bases__
 

@@ -44,7 +44,7 @@ class Law(NamedTuple):
 
 # What a loop is compiled with decides how long the first fit takes. LLVM inlines what is called for
 # every state: Numba would infer the types of each copy. Only what Python calls needs a wrapper.
-jit = compile_kernel(error_model="numpy", no_cfunc_wrapper=True)
+jit = compile_kernel(error_model="numpy")
 internal = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = njit(
     nogil=True,
