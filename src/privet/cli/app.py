@@ -36,7 +36,7 @@ from privet.cli import (
 )
 
 # Typer comes with a Click of its own since 0.26, so nothing here may import Click.
-(_UsageError,) = typer.BadParameter.__bases__
+_UsageError: Any = typer.BadParameter.__base__
 
 
 class _Group(TyperGroup):

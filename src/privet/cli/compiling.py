@@ -25,7 +25,7 @@ def start_compiling() -> list[subprocess.Popen[bytes]]:
     if not is_cold():
         return []
     if sys.stderr.isatty():
-        typer.echo("privet: compiling loops for this machine, once; five to ten seconds", err=True)
+        typer.echo("privet: compiling loops for this machine, once; up to ten seconds", err=True)
     # -P: a file in the current folder is no module of ours
     words = [sys.executable, "-P", "-m", "privet.cli.compiling"]
     silent: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)

@@ -79,7 +79,14 @@ def fit(
     """
     import json
 
-    from privet.cli.asking import Selected, check_writable, place_of, print_budget, show_check
+    from privet.cli.asking import (
+        Selected,
+        TablePlace,
+        check_writable,
+        place_of,
+        print_budget,
+        show_check,
+    )
     from privet.cli.compiling import start_compiling, wait_for
     from privet.cli.options import check_apart, learner_named
     from privet.cli.printing import finite_or_none
@@ -89,10 +96,10 @@ def fit(
     chosen = learner_named(learner, epsilon, setting)
     chosen.check_parameters()
     kept = Selected.of("train", test_size, split_key)
-    compiling = start_compiling()
     place = place_of(
         table, schema, budget, ledger, analyst, dataset, token_file, ca=ca, held_out=kept
     )
+    compiling = start_compiling() if isinstance(place, TablePlace) else []
     curator = place.curator(epsilon)
     if check and analyst is None:
         show_check(place)

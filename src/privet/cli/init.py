@@ -296,7 +296,7 @@ def _ask_classes(interview: Interview, unknown: str | None = None) -> None:
     if told.classes:
         return
     question = f"The values of {told.wishes.target!r}, as no|yes"
-    question += f", or {unknown}, which costs most" if unknown else ""
+    question += f", or {unknown} to pay for them" if unknown else ""
     said = _ask(question, unknown, partial(_check_classes, unknown))
     if said != unknown:
         interview.facts["classes"] = _read_classes("classes", said)

@@ -246,8 +246,8 @@ def solve_last_level(
     """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
-    start, stop = plan.state_base[which], plan.state_base[which + 1]
-    n_states = stop - start
+    start, end = plan.state_base[which], plan.state_base[which + 1]
+    n_states = end - start
     subset = np.zeros(len(plan.sizes), dtype=np.int64)
     allowed = np.zeros(n_states, dtype=np.int64)  # -1: so many tests lead nowhere
     for i in range(n_states):
@@ -259,7 +259,7 @@ def solve_last_level(
                     plan.last_start[plan.first[a] + subset[a]]
                     < plan.last_start[plan.first[a] + subset[a] + 1]
                 )
-    top, acc = best[start:stop], rest[start:stop]
+    top, acc = best[start:end], rest[start:end]
     weight = np.empty(most, dtype=np.int64)
     value = np.empty((most, n_classes))
     of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
