@@ -15,34 +15,39 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-#: What the library does with each dependency: frames, encoding, files, fits, intervals.
+#: What the library does with each dependency: frames, encoding, files, fits, intervals, commands.
 TESTS = (
     "tests/curator/test_frames.py",
     "tests/domain/test_encode_entries.py",
     "tests/tables/test_held_out.py",
     "tests/learners/test_settings.py",
+    "tests/cli/test_init.py",
 )
-PACKAGES = ("numpy", "pandas", "scikit-learn", "duckdb", "numba")
+PACKAGES = ("numpy", "pandas", "scikit-learn", "duckdb", "numba", "typer")
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A version of Python, and what is pinned in it; nothing pinned is constraints.txt."""
+    """A version of Python, and what is pinned in it."""
 
     name: str
     python: str
-    pins: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ("-c", str(ROOT / "constraints.txt"))
 
 
 ENVIRONMENTS = (
     Environment(
         "oldest",
         "3.11",
-        ("pandas==2.2.*", "numpy==1.26.*", "scikit-learn==1.6.*", "duckdb==1.4.*", "numba==0.61.*"),
+        (
+            *("pandas==2.2.*", "numpy==1.26.*", "scikit-learn==1.6.*", "duckdb==1.4.*"),
+            *("numba==0.61.*", "typer==0.20.*"),
+        ),
     ),
     Environment(
         "middle", "3.11", ("pandas==2.3.*", "numpy==2.1.*", "scikit-learn==1.6.*", "duckdb==1.4.*")
     ),
+    Environment("newest", "3.11", ()),  # what somebody gets who installs it today
     Environment("python-3.12", "3.12"),
     Environment("python-3.13", "3.13"),
 )
@@ -54,10 +59,9 @@ def make(environment: Environment, folder: Path) -> Path:
     python = home / "bin" / "python"
     if not python.exists():
         subprocess.run(["uv", "venv", "--python", environment.python, home], check=True)
-        pins = environment.pins or ("-c", str(ROOT / "constraints.txt"))
-        needs = ["pytest>=8.3", "hypothesis>=6.100", "click<8.5", *PACKAGES, "rich", "typer"]
+        needs = ["pytest>=8.3", "hypothesis>=6.100", *PACKAGES, "rich"]
         install = ["uv", "pip", "install", "--python", python]
-        subprocess.run([*install, *pins, *needs], check=True)
+        subprocess.run([*install, *environment.pins, *needs], check=True)
         subprocess.run([*install, "--no-deps", "--editable", ROOT], check=True)
     return python
 
@@ -92,7 +96,8 @@ def write(found: list[dict[str, str]], path: Path) -> None:
         "`constraints.txt`, with which all tests are run. Made by",
         "`python -m experiments.versions --folder FOLDER -o docs/results/versions.md`, which runs",
         f"{', '.join(f'`{test}`' for test in TESTS[:2])},",
-        f"{' and '.join(f'`{test}`' for test in TESTS[2:])}.",
+        f"{', '.join(f'`{test}`' for test in TESTS[2:-1])}",
+        f"and `{TESTS[-1]}`.",
         "",
         f"| {' | '.join(names)} |",
         f"|{'---|' * len(names)}",

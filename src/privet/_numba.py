@@ -41,7 +41,7 @@ def compile_kernel(function: Any = None, **options: Any) -> Any:
     # read where a function is decorated; those of other libraries are kept elsewhere
     config.CACHE_DIR = _find_cache_folder()
     try:
-        return njit(nogil=True, cache=True, **options)(function)
+        return njit(nogil=True, cache=True, no_cfunc_wrapper=True, **options)(function)
     finally:
         config.CACHE_DIR = before
 

@@ -153,6 +153,35 @@ def test_an_interview_asks_for_what_is_missing(privet: Run, answering: Any) -> N
         assert told in ran.err
 
 
+def test_a_sample_that_is_the_table_is_asked_for_again(privet: Run, answering: Any) -> None:
+    write_churn("churn.csv", 50)
+    write_churn("public.csv", 50)
+    answering("1", "absent.csv", "churn.csv", "public.csv", "Churn", "none", "yes")
+    ran = privet("init", "churn.csv")
+    assert ran.code == 0, ran.err
+    assert "there is no file absent.csv" in ran.err
+    assert "churn.csv is taken as public here, and is a private table" in ran.err
+    assert Schema.read("churn.schema.json").classes == ("No", "Yes")
+
+
+def test_classes_that_are_known_are_not_paid_for(privet: Run, answering: Any) -> None:
+    write_churn("churn.csv", 50)
+    answering("3", "0.5", "Churn", "none", "No,Yes", "No|Yes", "n")
+    ran = privet("init", "churn.csv", "--budget", 9)
+    assert "'No,Yes' is no list of classes" in ran.err
+    assert "epsilon 0.5 pays for: gender, tenure, contract, charges\n" in ran.err
+
+
+@pytest.mark.parametrize("classes", ["No,Yes", "No;Yes", ""])
+def test_classes_without_a_bar_are_one(privet: Run, classes: str) -> None:
+    write_churn("churn.csv", 50)
+    ran = privet("init", "churn.csv", "--yes", "--classes", classes, "-c", "tenure=0..72")
+    assert ran.code == 2
+    assert f"--classes: {classes!r} is no list of classes" in ran.err
+    assert "write | between them, as in no|yes" in ran.err
+    assert not Path("churn.schema.json").exists()
+
+
 def test_an_interview_that_ends_early_writes_nothing(privet: Run, answering: Any) -> None:
     write_churn("churn.csv", 50)
     answering("2", "Churn")
@@ -203,7 +232,7 @@ def test_what_is_unknown_is_paid_for(privet: Run) -> None:
 
 def test_a_payment_can_be_refused(privet: Run, answering: Any) -> None:
     write_churn("churn.csv", 50)
-    answering("3", "0.5", "Churn", "none", "n")
+    answering("3", "0.5", "Churn", "none", "find", "n")
     ran = privet("init", "churn.csv", "--budget", 9)
     assert ran.code == 2
     assert "nothing was charged" in ran.err

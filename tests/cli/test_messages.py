@@ -132,7 +132,9 @@ def test_the_schema_of_another_file(privet):
 
 
 def test_a_file_in_utf_16(privet):
-    refused(fit(privet, ROWS, encoding="utf-16"), "t.csv as CSV", "UTF-8", "save it as UTF-8")
+    refused(
+        fit(privet, ROWS, encoding="utf-16"), "t.csv as CSV", "(it is UTF-16)", "save it as UTF-8"
+    )
 
 
 def test_an_empty_file(privet):
@@ -236,6 +238,25 @@ def test_dates_that_are_none(privet):
 
 def test_numbers_with_commas(privet):
     told(fit(privet, ROWS.assign(amount=COMMAS)), "'amount' holds text that is no number", "clean")
+
+
+@pytest.mark.parametrize(
+    ("column", "entries", "said"),
+    [
+        ("day", DATES, "'day' holds text that is no ISO 8601 date such as 2024-12-31; rewrite it"),
+        ("amount", COMMAS, "'amount' holds text that is no number; if it spells amounts, say how"),
+    ],
+)
+def test_text_that_would_count_as_missing_in_silence(privet, column, entries, said):
+    """As in a schema of ``privet init``, where every column may have missing entries."""
+    attributes = {
+        "age": pv.Numeric(0, 120, missing="missing"),
+        "amount": pv.Numeric(0, 5000, missing="missing"),
+        "day": pv.Date("2024-01-01", "2024-12-31", missing="missing"),
+    }
+    pv.Schema(attributes, "returned", CLASSES).write("s.json")
+    entries = ["", " ", "missing", *entries[3 : N // 2], *ROWS[column][N // 2 :]]
+    told(fit(privet, ROWS.assign(**{column: entries})), said, "297 of 600 rows, counted as missing")
 
 
 def test_values_in_another_unit(privet):

@@ -141,7 +141,7 @@ def test_text_is_looked_up_by_its_first_characters(learner, capfd):
 
 
 @pytest.mark.slow
-def test_a_javascript_runtime_agrees(tmp_path):
+def test_a_javascript_runtime_agrees_for_every_learner(tmp_path):
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
         pytest.skip("npm and node are not installed")
@@ -156,8 +156,9 @@ def test_a_javascript_runtime_agrees(tmp_path):
         )
         if done.returncode != 0:
             pytest.skip("onnxruntime-web cannot be installed from npm here")
-    frame, model = rows(50), trained("default")
-    pv.export(model, tmp_path / "m.onnx")
+    frame, models = rows(50), {name: trained(name) for name in LEARNERS}
+    for name, model in models.items():
+        pv.export(model, tmp_path / f"{name}.onnx")
     columns = {
         name: {
             "type": "float64" if column.dtype == np.float64 else "string",
@@ -167,15 +168,17 @@ def test_a_javascript_runtime_agrees(tmp_path):
     }
     (tmp_path / "rows.json").write_text(json.dumps(columns))
     script = Path(__file__).parent / "onnx_from_javascript.mjs"
+    files = [tmp_path / f"{name}.onnx" for name in models]
     done = subprocess.run(
-        [node, script, tmp_path / "m.onnx", tmp_path / "rows.json"],
+        [node, script, tmp_path / "rows.json", *files],
         capture_output=True,
         text=True,
         timeout=120,
         env={**os.environ, "NODE_FOLDER": str(home)},
     )
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    labels, shares = wanted(model, frame)
-    assert said["label"] == labels.tolist()
-    assert np.abs(np.array(said["p"]).reshape(shares.shape) - shares).max() < 1e-6
+    for (name, model), line in zip(models.items(), done.stdout.splitlines(), strict=True):
+        said = json.loads(line)
+        labels, shares = wanted(model, frame)
+        assert said["label"] == labels.tolist(), name
+        assert np.abs(np.array(said["p"]).reshape(shares.shape) - shares).max() < 1e-6, name

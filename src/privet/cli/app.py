@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -36,6 +35,9 @@ from privet.cli import (
     sources,
 )
 
+# Typer comes with a Click of its own since 0.26, so nothing here may import Click.
+_UsageError: Any = typer.BadParameter.__base__
+
 
 class _Group(TyperGroup):
     """All commands; a word that is repeated because it is wrong may hold a password."""
@@ -57,12 +59,12 @@ class _Group(TyperGroup):
 def _hidden_passwords() -> Iterator[None]:
     try:
         yield
-    except click.UsageError as error:
+    except _UsageError as error:
         told = error.format_message()
         hidden = hide_given_passwords(_say_once(told))
         if hidden == told:
             raise
-        raise click.UsageError(hidden, error.ctx) from None
+        raise _UsageError(hidden, error.ctx) from None
 
 
 def _say_once(told: str) -> str:
@@ -71,7 +73,7 @@ def _say_once(told: str) -> str:
     return " ".join(dict.fromkeys(sentences))
 
 
-def join_help_lines(command: click.Command) -> None:
+def join_help_lines(command: Any) -> None:
     """Make each paragraph of a command's help one line, which a terminal of any width can wrap.
 
     The same for all commands of a group.

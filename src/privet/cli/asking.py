@@ -432,17 +432,6 @@ def working(what: str) -> Iterator[None]:
 # Progress bars on standard error, where somebody looks.
 
 
-def say_if_cold() -> None:
-    """Say where somebody looks that the first fit compiles, and why it takes longer."""
-    if Console(stderr=True).is_terminal:
-        from privet._numba import is_cold
-
-        if is_cold():
-            typer.echo(
-                "privet: compiling loops for this machine, once; about ten seconds", err=True
-            )
-
-
 @contextmanager
 def work_bars(what: str, *, remaining: bool = False) -> Iterator[Callable[[float], None]]:
     """Show two progress bars: how much of the whole is paid for, and of the query under way.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import click
+import typer
 
 from privet.cli.options import NAMES
 
@@ -17,7 +17,7 @@ def complete_learner(incomplete: str) -> list[str]:
     return _beginning(NAMES, incomplete)
 
 
-def complete_setting(ctx: click.Context, incomplete: str) -> list[str]:
+def complete_setting(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the settings of the learner that is named on the line, with an equals sign."""
     from privet.cli.options import settings_of
 

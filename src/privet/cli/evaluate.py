@@ -137,9 +137,8 @@ def _print_evaluation(console: Console, evaluation: Evaluation) -> None:
             )
         console.print(bins)
     labels = list(evaluation.by_class())
-    matrix = make_table(
-        "Noisy confusion matrix: true class in lines, predicted in columns", "", *labels
-    )
+    said = [f"says {label}" for label in labels]
+    matrix = make_table("Noisy confusion matrix", "true class", *said)
     for label, line in zip(labels, evaluation.confusion, strict=True):
         matrix.add_row(escape(label), *(str(int(count)) for count in line))
     console.print(matrix)

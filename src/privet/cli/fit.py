@@ -79,7 +79,15 @@ def fit(
     """
     import json
 
-    from privet.cli.asking import Selected, check_writable, place_of, print_budget, show_check
+    from privet.cli.asking import (
+        Selected,
+        TablePlace,
+        check_writable,
+        place_of,
+        print_budget,
+        show_check,
+    )
+    from privet.cli.compiling import start_compiling, wait_for
     from privet.cli.options import check_apart, learner_named
     from privet.cli.printing import finite_or_none
 
@@ -91,9 +99,11 @@ def fit(
     place = place_of(
         table, schema, budget, ledger, analyst, dataset, token_file, ca=ca, held_out=kept
     )
+    compiling = start_compiling() if isinstance(place, TablePlace) else []
     curator = place.curator(epsilon)
     if check and analyst is None:
         show_check(place)
+    wait_for(compiling)
     _fit_to(chosen, curator, learner, output, place.split, anew=anew)
     statement = chosen.privacy_
     if as_json:
@@ -129,9 +139,8 @@ def _fit_to(
     from dataclasses import replace
 
     import privet as pv
-    from privet.cli.asking import resumable, say_if_cold, saying_warnings
+    from privet.cli.asking import resumable, saying_warnings
 
-    say_if_cold()
     facts = [name, *chosen.list_settings(), *([] if split is None else [split])]
     with (
         saying_warnings(),

@@ -118,14 +118,13 @@ def init(
 
     from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
-    from privet.domain.drafting.answers import read_values
 
     written = _default_output(table) if output is None else output
     check_writable(written, force=force)
     check_apart([written], table, None)
     facts: dict[str, Any] = {
         "target": target,
-        "classes": () if classes is None else read_values(classes),
+        "classes": () if classes is None else _read_classes("--classes", classes),
         "exclude": exclude,
         "include": include,
         "person": person,
@@ -142,6 +141,8 @@ def init(
     if not yes and interview.sample is None and epsilon is None:
         _fill_blanks(interview)
     if epsilon is not None:
+        if not yes:
+            _ask_classes(interview, unknown="find")
         _prepare_payment(interview, epsilon, budget, ledger, dictionary)
         draft = _pay(interview)
     else:
@@ -149,7 +150,8 @@ def init(
     draft.schema.write(written)
     for line in draft.describe_left_out() if yes else ():
         typer.echo(f"left out: {line}", err=True)
-    what = f"{len(draft.schema.names)} attributes, {draft.schema.n_classes} classes"
+    n_attributes = len(draft.schema.names)
+    what = f"{n_attributes} attribute{'s' * (n_attributes > 1)}, {draft.schema.n_classes} classes"
     typer.echo(f"{written}: {what}")
     typer.echo(f"next: privet fit {table} --schema {written} --epsilon 1", err=True)
 
@@ -179,7 +181,6 @@ def _choose_way(interview: Interview, sample: str | None, epsilon: str | None) -
 
     Returns what is to be paid.
     """
-    from privet.cli.options import check_public
     from privet.tables.open import read_public
 
     if sample is not None and epsilon is not None:
@@ -190,16 +191,13 @@ def _choose_way(interview: Interview, sample: str | None, epsilon: str | None) -
             interview.console.print(f"  [b]{key}[/b]  {what}", highlight=False)
         way = _ask("Your choice", "2", partial(_expect, allowed=_WAYS))
         if way == "1":
-            sample = _ask("The file with public rows", None, _check_file)
+            sample = _ask(
+                "The file with public rows", None, partial(_check_sample, interview.table)
+            )
         if way == "3":
             epsilon = _ask("The epsilon to pay, a small part of the budget", "0.1", _check_epsilon)
     if sample is not None:
-        check_public(
-            Path(sample),
-            interview.table,
-            "show rows that anybody may see, or leave --sample out: --column says what a column "
-            "holds, and --epsilon pays to find out",
-        )
+        _check_sample(interview.table, sample)
         interview.sample = read_public(sample)
     return epsilon
 
@@ -282,17 +280,26 @@ def _ask_who(
 
 def _fill_blanks(interview: Interview) -> None:
     """Ask for what no catalog tells."""
-    from privet.domain.drafting.answers import FORMS, read_values
+    from privet.domain.drafting.answers import FORMS
 
     told = interview.outline()
     if told.blanks:
         interview.console.print(f"What do these columns hold? Answer with {FORMS}.", markup=False)
     for name in told.blanks:
         interview.columns[name] = _ask(f"  {name}", "skip", partial(_check_answer, name))
-    if not told.classes:
-        interview.facts["classes"] = read_values(
-            _ask(f"The values of {told.wishes.target!r}, as no|yes", None, _check_classes)
-        )
+    _ask_classes(interview)
+
+
+def _ask_classes(interview: Interview, unknown: str | None = None) -> None:
+    """Ask for the classes unless they are known; the answer ``unknown`` leaves them so."""
+    told = interview.outline()
+    if told.classes:
+        return
+    question = f"The values of {told.wishes.target!r}, as no|yes"
+    question += f", or {unknown} to pay for them" if unknown else ""
+    said = _ask(question, unknown, partial(_check_classes, unknown))
+    if said != unknown:
+        interview.facts["classes"] = _read_classes("classes", said)
 
 
 def _review(interview: Interview, written: Path) -> Draft:
@@ -371,9 +378,17 @@ def _check_epsilon(said: str) -> str:
     return said
 
 
-def _check_file(said: str) -> str:
-    if not Path(said).is_file():
+def _check_sample(table: str, said: str) -> str:
+    from privet.cli.options import check_public
+
+    if "://" not in said and not Path(said).is_file():
         raise ParameterError(f"there is no file {said}")
+    check_public(
+        Path(said),
+        table,
+        "show rows that anybody may see, or leave --sample out: --column says what a column holds, "
+        "and --epsilon pays to find out",
+    )
     return said
 
 
@@ -383,9 +398,18 @@ def _check_count(said: str) -> str:
     return said
 
 
-def _check_classes(said: str) -> str:
+def _check_classes(unknown: str | None, said: str) -> str:
+    if said != unknown:
+        _read_classes("classes", said)
+    return said
+
+
+def _read_classes(what: str, said: str) -> list[Any]:
     from privet.domain.drafting.answers import read_values
 
-    if len(read_values(said)) < 2:
-        raise ParameterError("there must be two classes or more, such as no|yes")
-    return said
+    values = read_values(said)
+    if len(values) < 2:
+        raise ParameterError(
+            f"{what}: {said!r} is no list of classes; write | between them, as in no|yes"
+        )
+    return values

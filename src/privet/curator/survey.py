@@ -178,15 +178,15 @@ class Surveyor:
             return Date("1900-01-01", "2099-12-31", bins="auto", missing="missing"), ""
         found = self._find_texts(column.name, epsilon, DEPTH)
         if not found.values:
-            amounts = (
+            advice = (
                 f"; if it holds amounts such as 1,234.50 €, say so: --column "
-                f"'{column.name}=0..9000 as 1,234.50 €'"
+                f"'{column.name}=0..9000 as 1,234.50 €'; dates must be written as 2024-12-31"
                 if column.spelled
                 else ""
             )
             return None, (
                 f"no value of it is frequent enough to be found (about {found.needs:.0f} rows at "
-                f"this epsilon){amounts}"
+                f"this epsilon){advice}"
             )
         longest = max(map(len, found.values))
         return Categorical(

@@ -19,9 +19,10 @@ import numpy as np
 
 from privet.domain import Schema
 from privet.domain.attributes.base import PROBLEMS, What
+from privet.domain.attributes.binned import Binned
 from privet.domain.encode.columns import Columns
 from privet.domain.encode.rows import ColumnCodes, encode
-from privet.domain.encode.values import describe, raise_if_any
+from privet.domain.encode.values import codes_of_plain, describe, raise_if_any
 from privet.errors import PrivacyError
 from privet.tables.base import Table
 from privet.tables.memory import MemoryTable
@@ -40,6 +41,12 @@ _EFFECTS: dict[What, str] = {
     "not a number": "not counted",
     "not a date": "not counted",
     "out of range": "counted in the outermost bin",
+}
+#: What counts as missing in a column of numbers or dates, and may be meant otherwise.
+_UNREAD: dict[What, str] = {
+    "not a number": "holds text that is no number; if it spells amounts, say how in the schema "
+    "(as in --column 'NAME=0..9000 as 1.234,50 €' of privet init)",
+    "not a date": "holds text that is no ISO 8601 date such as 2024-12-31; rewrite it",
 }
 #: What whoever changes a schema after a look should know.
 WARNING = (
@@ -100,7 +107,7 @@ class TableCheck:
 
 def check_table(table: Table, schema: Schema) -> TableCheck:
     """Look at the rows of a table, for its owner; the schema's own choices (``on_unknown``,
-    ``other``, ``missing``) are no misfits.
+    ``other``, ``missing``) are no misfits. Text that is no number or date is one all the same.
 
     Raises :class:`~privet.errors.SchemaMismatch` for what types and names tell already.
     """
@@ -110,6 +117,7 @@ def check_table(table: Table, schema: Schema) -> TableCheck:
     rows = fitting = 0
     found: dict[tuple[str, What], int] = dict.fromkeys(problems, 0)
     values: list[set[int]] = [set() for _ in schema.names]
+    unread = dict.fromkeys(schema.names, 0)
     complete = True
     for block, y in _read_blocks(table):
         # the engine has looked at all rows, and found nothing; constants of long tables stay unseen
@@ -123,12 +131,16 @@ def check_table(table: Table, schema: Schema) -> TableCheck:
             seen.update(np.unique(codes).tolist())
         for key, count in _count_misfits(schema, block, y):
             found[key] = found.get(key, 0) + count
+        for name, count in _count_unread(schema, block, y):
+            unread[name] += count
     misfits = [
         ColumnMisfit(column, count, _explain(schema, column, what), _EFFECTS[what])
         for (column, what), count in found.items()
     ]
+    misfits += [_explain_unread(schema, name, count) for name, count in unread.items() if count]
     if complete and rows > 1:
-        misfits += _find_constants(schema, values, rows)
+        constants = _find_constants(schema, values, rows)
+        misfits += [misfit for name, misfit in constants if not unread[name]]
     return TableCheck(rows, fitting, complete, tuple(misfits))
 
 
@@ -142,7 +154,17 @@ def _explain(schema: Schema, column: str, what: What) -> str:
     )
 
 
-def _find_constants(schema: Schema, values: list[set[int]], rows: int) -> Iterator[ColumnMisfit]:
+def _explain_unread(schema: Schema, name: str, count: int) -> ColumnMisfit:
+    attribute = schema.attributes[name]
+    assert isinstance(attribute, Binned)
+    column = attribute.column or name
+    problem = f"column {column!r} {_UNREAD[attribute.unreadable]}"
+    return ColumnMisfit(column, count, problem, f"counted as {attribute.missing}")
+
+
+def _find_constants(
+    schema: Schema, values: list[set[int]], rows: int
+) -> Iterator[tuple[str, ColumnMisfit]]:
     """Return the attributes of which all rows have one value."""
     for (name, attribute), seen in zip(schema.attributes.items(), values, strict=True):
         if len(seen) == 1 and attribute.size > 1 and seen != {attribute.size}:
@@ -151,7 +173,7 @@ def _find_constants(schema: Schema, values: list[set[int]], rows: int) -> Iterat
                 f"all entries of {name!r} fall into one of its {attribute.size} values or bins, "
                 f"{label}: the unit may be another one, or the column tells nothing"
             )
-            yield ColumnMisfit(attribute.column or name, rows, problem, "counted alike")
+            yield name, ColumnMisfit(attribute.column or name, rows, problem, "counted alike")
 
 
 def _read_blocks(table: Table) -> Iterator[tuple[Any, Any]]:
@@ -172,3 +194,27 @@ def _count_misfits(schema: Schema, block: Any, y: Any) -> Iterator[tuple[tuple[s
         for what, count in zip(PROBLEMS, counts, strict=True):
             if what is not None and count:
                 yield (column, what), count
+
+
+def _count_unread(schema: Schema, block: Any, y: Any) -> Iterator[tuple[str, int]]:
+    """Count text that is neither blank nor what the column should hold, and passes for missing.
+
+    A column of amounts in a spelling that nobody declared would tell nothing, in silence.
+    """
+    columns = Columns(schema, block, y, with_target=True)
+    for name, attribute in schema.attributes.items():
+        if not isinstance(attribute, Binned) or attribute.missing is None:
+            continue
+        column = columns[name]
+        if column.numbers(0, 1) is not None or column.moments(0, 1) is not None:
+            continue
+        positions, entries = column.distinct(0, len(column))
+        *codes, null = codes_of_plain(attribute.encoding, entries).tolist()
+        unread = [
+            code == null
+            and isinstance(entry, str)
+            and entry.strip() not in ("", attribute.missing_text)
+            for entry, code in zip(entries, codes, strict=True)
+        ]
+        # position -1 is the last entry, null
+        yield name, int(np.array([*unread, False])[positions].sum())

@@ -10,6 +10,7 @@ inside quotes are not supported; the owner's check says so.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import re
@@ -100,7 +101,7 @@ def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
         text = line.decode("utf-8-sig").rstrip("\r\n")
         cuts = {delim: next(csv.reader([text], delimiter=delim), []) for delim in ",;\t|"}
     except (UnicodeDecodeError, csv.Error):
-        raise _no_header(path) from None
+        raise _no_header(path, line) from None
     delim = max(cuts, key=lambda d: len(cuts[d]))
     names = [name or f"column {i}" for i, name in enumerate(cuts[delim], start=1)]
     if not names:
@@ -138,8 +139,9 @@ def check_lines(schema: Schema) -> None:
         )
 
 
-def _no_header(path: str) -> TableError:
+def _no_header(path: str, line: bytes = b"") -> TableError:
+    found = " (it is UTF-16)" if line[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
     return TableError(
-        f"cannot read {path} as CSV: it must be UTF-8 text with a header line; "
+        f"cannot read {path} as CSV: it must be UTF-8 text with a header line{found}; "
         "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
     )

@@ -26,7 +26,6 @@ from privet.domain.space import MAX_THREADS, child_masks
 from privet.mechanisms.gibbs.kernels import (
     ContingencyTables,
     Law,
-    count_most_terms,
     fill_end_terms,
     fill_inner_terms,
     narrow_table,
@@ -90,7 +89,15 @@ class Gibbs:
         run_on_all_cores(
             sets,
             lambda s: solve_last_level(
-                s, tests, self._tables, arrays, self._law, counts, self._best[1], self._rest[1]
+                s,
+                tests,
+                plan.most_last,
+                self._tables,
+                arrays,
+                self._law,
+                counts,
+                self._best[1],
+                self._rest[1],
             ),
             steps,
         )
@@ -100,7 +107,9 @@ class Gibbs:
             here = (self._best[left], self._rest[left])
 
             def level(s: int, left: int = left, below: Any = below, here: Any = here) -> None:
-                solve_inner_level(s, plan.depth - left, arrays, self._law, counts, *below, *here)
+                solve_inner_level(
+                    s, plan.depth - left, plan.most_inner, arrays, self._law, counts, *below, *here
+                )
 
             run_on_all_cores(reached, level, steps)
 
@@ -182,9 +191,7 @@ class Gibbs:
             which = plan.number_of[tuple(np.flatnonzero(node.subset).tolist())]
             counts = narrow_table(which, -1, node.subset, self._tables, arrays)
         if node.left > 0:
-            most = count_most_terms(
-                arrays.inner_start if node.left > 1 else arrays.last_start, arrays
-            )
+            most = plan.most_inner if node.left > 1 else plan.most_last
             weight, ids = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
             value = np.empty((most, n_classes))
             if node.left > 1:

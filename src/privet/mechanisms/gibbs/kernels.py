@@ -42,13 +42,20 @@ class Law(NamedTuple):
     keep: float
 
 
+# What a loop is compiled with decides how long the first fit takes. LLVM inlines what is called for
+# every state: Numba would infer the types of each copy. Only what Python calls needs a wrapper.
 jit = compile_kernel(error_model="numpy")
-#: For helpers that are called for every state: handing over the plan would take longer than their
-#: work.
-inlined = njit(nogil=True, error_model="numpy", inline="always")
+internal = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inlined = njit(
+    nogil=True,
+    error_model="numpy",
+    forceinline=True,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+)
 
 
-@jit
+@internal  # type: ignore[untyped-decorator]
 def expand(
     source: Any,
     outer: int,
@@ -79,7 +86,7 @@ def expand(
     return out
 
 
-@jit
+@internal  # type: ignore[untyped-decorator]
 def sum_table(which: int, by: int, tables: Any, plan: Any) -> Any:
     """Return the table of a set of attributes, summed over each subset of values.
 
@@ -87,7 +94,7 @@ def sum_table(which: int, by: int, tables: Any, plan: Any) -> Any:
     """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner = len(out)
-    outer = 1
+    outer = np.int64(1)  # a literal has a type of its own, and what it is handed to another copy
     for i in range(plan.set_start[which], plan.set_start[which + 1]):
         a = plan.set_attributes[i]
         inner //= plan.sizes[a]
@@ -188,19 +195,10 @@ def load_prefix(
 
 
 @jit
-def count_most_terms(split_start: Any, plan: Any) -> int:
-    """Return how many splits a state can have at most: those where everything is possible."""
-    n_terms = 0
-    for a in range(len(plan.sizes)):
-        n_terms += split_start[plan.first[a] + 1] - split_start[plan.first[a]]
-    return n_terms
-
-
-@jit
 def sum_class_weights(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
     """Sum up the class weights of all states of a set of attributes."""
     state_base = plan.state_base
-    table = sum_table(which, -1, tables, plan)
+    table = sum_table(which, np.int64(-1), tables, plan)
     for i in range(state_base[which + 1] - state_base[which]):
         for c in range(n_classes):
             counts[state_base[which] + i, c] = table[i * n_classes + c]
@@ -231,30 +229,37 @@ def decode(which: int, state: int, plan: Any, subset: Any) -> int:
 
 @jit
 def solve_last_level(
-    which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any
+    which: int,
+    tests: int,
+    most: int,
+    tables: Any,
+    plan: Any,
+    law: Any,
+    counts: Any,
+    best: Any,
+    rest: Any,
 ) -> None:
     """Compute Z of all states of a set of attributes with one test left.
 
-    ``tests`` tests lead to them.
+    ``tests`` tests lead to them, and each has at most ``most`` splits. ``best`` and ``rest`` hold
+    zeros.
     """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
-    n_states = plan.state_base[which + 1] - plan.state_base[which]
+    start, end = plan.state_base[which], plan.state_base[which + 1]
+    n_states = end - start
     subset = np.zeros(len(plan.sizes), dtype=np.int64)
-    active = np.zeros(n_states, dtype=np.bool_)
-    allowed = np.zeros(n_states, dtype=np.int64)
+    allowed = np.zeros(n_states, dtype=np.int64)  # -1: so many tests lead nowhere
     for i in range(n_states):
-        reached = decode(which, i, plan, subset)
-        active[i] = (reached >> tests) & 1
-        if active[i]:
+        if not (decode(which, i, plan, subset) >> tests) & 1:
+            allowed[i] = -1
+        else:
             for a in range(len(plan.sizes)):
                 allowed[i] += (
                     plan.last_start[plan.first[a] + subset[a]]
                     < plan.last_start[plan.first[a] + subset[a] + 1]
                 )
-    top = np.zeros(n_states, dtype=np.int64)
-    acc = np.zeros((n_states, n_classes))
-    most = count_most_terms(plan.last_start, plan)
+    top, acc = best[start:end], rest[start:end]
     weight = np.empty(most, dtype=np.int64)
     value = np.empty((most, n_classes))
     of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
@@ -283,11 +288,11 @@ def solve_last_level(
         if table_of < 0:
             continue
         table = sum_table(table_of, a, tables, plan)
-        prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
+        prefix = np.empty((plan.sizes[a] + 1, n_classes), dtype=np.int64)
         n_mine = plan.first[a + 1] - plan.first[a] - 1 if inside else 1
         size, first = plan.sizes[a], plan.first[a]
         for i in range(n_states):
-            if not active[i]:
+            if allowed[i] < 0:
                 continue
             before, behind = i // after, i % after
             mine = 0
@@ -337,8 +342,8 @@ def solve_last_level(
                 for c in range(n_classes):
                     acc[i, c] += scale * value[t, c]
     for i in range(n_states):
-        if active[i]:
-            state = plan.state_base[which] + i
+        if allowed[i] >= 0:
+            state = start + i
             sum_ = 0.0
             if allowed[i] == 0:
                 for c in range(n_classes):
@@ -347,9 +352,8 @@ def solve_last_level(
                 stop = exp(-unit * (top[i] - counts[state, c]))
                 acc[i, c] = stop if allowed[i] == 0 else (1.0 - split) * stop + split * acc[i, c]
                 sum_ += acc[i, c]
-            best[state] = top[i]
             for c in range(n_classes):
-                rest[state, c] = log((1.0 - keep) / n_classes * sum_ + keep * acc[i, c])
+                acc[i, c] = log((1.0 - keep) / n_classes * sum_ + keep * acc[i, c])
 
 
 @inlined  # type: ignore[untyped-decorator]
@@ -400,6 +404,7 @@ def fill_inner_terms(
 def solve_inner_level(
     which: int,
     tests: int,
+    most: int,
     plan: Any,
     law: Any,
     counts: Any,
@@ -410,12 +415,11 @@ def solve_inner_level(
 ) -> None:
     """Compute Z of all states of a set of attributes from the states one level below.
 
-    ``tests`` tests lead to them.
+    ``tests`` tests lead to them, and each has at most ``most`` splits.
     """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
     subset = np.zeros(len(plan.sizes), dtype=np.int64)
-    most = count_most_terms(plan.inner_start, plan)
     weight = np.empty(most, dtype=np.int64)
     value = np.empty((most, n_classes))
     ids = np.empty(most, dtype=np.int64)
@@ -514,9 +518,15 @@ def fill_end_terms(
         table = narrow_table(
             which if subset[a] > 0 else plan.with_more[which, a], a, subset, tables, plan
         )
-        prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
+        prefix = np.empty((plan.sizes[a] + 1, n_classes), dtype=np.int64)
         load_prefix(
-            table, 0, n_classes, plan.member_start[s], plan.member_start[s + 1], plan.member, prefix
+            table,
+            np.int64(0),
+            n_classes,
+            plan.member_start[s],
+            plan.member_start[s + 1],
+            plan.member,
+            prefix,
         )
         fill_last_terms(
             prefix,

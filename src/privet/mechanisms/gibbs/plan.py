@@ -118,6 +118,10 @@ class SpaceArrays:
         ]
         self.state_base = _starts(counts)
         self.n_states = int(self.state_base[-1])
+        # How many splits a state can have at most: those where everything is possible.
+        wholes = self.first[:-1].tolist()
+        self.most_inner = sum(len(inner_of[i]) for i in wholes)
+        self.most_last = sum(len(last_of[i]) for i in wholes)
         flat_runs = [run for split_blocks in blocks for block in split_blocks for run in block]
         self.arrays = Arrays(
             self.sizes,

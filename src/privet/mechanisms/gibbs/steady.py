@@ -22,7 +22,7 @@ _SHIFT = 3.0 * 2.0**51
 _ROOT_2 = 1.4142135623730951
 _MANTISSA, _ONE, _BIAS = (1 << 52) - 1, 1023 << 52, 1023
 
-inlined = njit(nogil=True, error_model="numpy", inline="always")
+inlined = njit(nogil=True, error_model="numpy", forceinline=True, no_cfunc_wrapper=True)
 
 
 @inlined  # type: ignore[untyped-decorator]
