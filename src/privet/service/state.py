@@ -20,7 +20,12 @@ from privet.accounting.ledger import Entry, Ledger, SQLiteLedger, Witness, verif
 from privet.errors import LedgerError, ParameterError
 from privet.queries.release_kinds import LEAST_EPSILON
 from privet.service.accounts import Accounts
-from privet.service.audit_log.store import AuditLog, PostgresAuditLog, SQLiteAuditLog
+from privet.service.audit_log.store import (
+    AuditLog,
+    PostgresAuditLog,
+    SQLiteAuditLog,
+    verify_stored,
+)
 
 if TYPE_CHECKING:
     from privet.service.sql import SQLFunctions
@@ -61,6 +66,10 @@ class ServiceState:
             beside = verify(self.ledger, self.elsewhere)
             problems += [f"{self.elsewhere.path}: {one}" for one in beside if one not in problems]
         return problems
+
+    def verify_audit_log(self) -> list[str]:
+        """Return what is wrong with the audit log, by itself and by what its witness has seen."""
+        return verify_stored(self.audit_log, self.audit_witness)
 
     @property
     def functions(self) -> SQLFunctions | None:
