@@ -75,9 +75,7 @@ def list_people(desk: Desk) -> Json:
         "analysts": [
             {
                 "name": name,
-                "datasets": [
-                    one.dataset for one in grants if one.analyst == name and not one.over
-                ],
+                "datasets": [one.dataset for one in grants if one.analyst == name and not one.over],
             }
             for name in desk.state.accounts.analysts()
         ],
