@@ -110,13 +110,16 @@ class Health:
         return True
 
     def _check_witness(self) -> None:
-        """Raise where the witness has seen what the ledger does not have."""
-        seen, ledger = self._state.witness.seen(), self._state.ledger
-        if seen is None:
-            return
-        line = ledger.line(seen.number) if seen.ledger == ledger.identity else None
-        if line is None or line.hash != seen.hash:
-            raise LedgerError("the ledger is behind its witness")
+        """Raise where a witness has seen what the ledger does not have, or can see no more."""
+        self._state.check_witnesses()
+        ledger = self._state.ledger
+        for witness in self._state.witnesses:
+            seen = witness.seen()
+            if seen is None:
+                continue
+            line = ledger.line(seen.number) if seen.ledger == ledger.identity else None
+            if line is None or line.hash != seen.hash:
+                raise LedgerError("the ledger is behind its witness")
 
     def verify(self, *, by_hand: bool = False) -> Verification:
         """Verify the whole ledger and the audit log now."""

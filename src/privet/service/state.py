@@ -53,11 +53,20 @@ class ServiceState:
     #: Another witness, which should be on another disk than home and ledger.
     elsewhere: Witness | None = None
 
+    @property
+    def witnesses(self) -> tuple[Witness, ...]:
+        """All witnesses of the ledger."""
+        return (self.witness,) if self.elsewhere is None else (self.witness, self.elsewhere)
+
+    def check_witnesses(self) -> None:
+        """Raise where a witness cannot be written: a charge that it cannot note gets no answer."""
+        for witness in self.witnesses:
+            witness.check_writable()
+
     def note(self, entry: Entry) -> None:
         """Remember a line in every witness; raise where the ledger is not what one has seen."""
-        for witness in (self.witness, self.elsewhere):
-            if witness is not None:
-                witness.note(self.ledger, entry)
+        for witness in self.witnesses:
+            witness.note(self.ledger, entry)
 
     def verify(self) -> list[str]:
         """Return what is wrong with the ledger, by itself and by what the witnesses have seen."""
