@@ -21,13 +21,8 @@ def put_section(page: Path, heading: str, text: str) -> None:
     page.write_text(f"{written.rstrip()}\n", encoding="utf-8")
 
 
-def read_sections(page: Path, headings: list[str]) -> str:
-    """Return these sections of a page, to keep them when the rest is written anew."""
-    if not page.exists():
-        return ""
-    text = page.read_text(encoding="utf-8")
-    found = (
-        re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", text, flags=re.M | re.S)
-        for heading in headings
-    )
-    return "\n".join(section[0] for section in found if section is not None)
+def read_section(page: Path, heading: str) -> str:
+    """Return this section of a page, to keep it when the rest is written anew."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    found = re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", text, flags=re.M | re.S)
+    return "" if found is None else found[0]

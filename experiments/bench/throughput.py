@@ -30,11 +30,10 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.bench.curator import BODY, SCHEMA, duckdb_place, postgres, written
+from experiments.bench.curator import BODY, SCHEMA, THROUGHPUT, duckdb_place, postgres, written
 from experiments.bench.sections import put_section
 
 ROOT = Path(__file__).parents[2]
-HEADING = "32 clients for a minute"
 ROWS = 10_000
 #: Several commands in one process, of the version that is in front of the path.
 COMMANDS = """
@@ -234,14 +233,17 @@ def fresh_databases(url: str) -> Iterator[str]:
         yield url.replace("@/postgres", f"@/ledger_{number}")
 
 
-PAGE = """Made by `python -m experiments.bench.throughput` on {cores} cores ({machine}), which services, ledgers, clients and
-other work of the machine share: the load average was {before:.1f} before and {after:.1f} after. \
-{clients} clients, each with an account and a connection of its own, ask for 64 noisy counts of {rows:,} rows in a DuckDB file again and
-again. The services of one kind of ledger take turns, {seconds:.0f} seconds each in {rounds} rounds, so that all of them meet the same load.
-0.1 is commit `ad35641`.
+PAGE = """Made by `python -m experiments.bench.throughput` on {cores} cores ({machine}), which
+services, ledgers, clients and other work of the machine share: the load average was {before:.1f}
+before and {after:.1f} after.
+
+{clients} clients, each with an account and a connection of its own, ask for 64 noisy counts of
+{rows:,} rows in a DuckDB file again and again. The services of one kind of ledger take turns,
+{seconds:.0f} seconds each in {rounds} rounds, so that all of them meet the same load. 0.1 is commit
+`ad35641`.
 
 {table}
-"""  # noqa: E501
+"""
 
 
 def main() -> None:
@@ -287,7 +289,7 @@ def main() -> None:
     )
     print(text)
     if given.out is not None:
-        put_section(given.out, HEADING, text)
+        put_section(given.out, THROUGHPUT, text)
 
 
 if __name__ == "__main__":
