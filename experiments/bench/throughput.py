@@ -157,7 +157,7 @@ def balance(folder: Path, ports: list[int]) -> Iterator[int]:
 
 
 async def ask(service: Service, token: str, until: float) -> None:
-    """Ask again and again over one connection; a connection that was closed is made anew."""
+    """Ask again and again over one connection."""
     head = (
         "POST /v1/datasets/people/count HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
