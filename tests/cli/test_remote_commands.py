@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +127,28 @@ def test_plain_http_to_another_machine_is_refused(privet: Run):
     ran = privet("count", "http://curator.example", "--epsilon", "1")
     assert ran.code == 2
     assert "plain HTTP to curator.example" in ran.err
+
+
+def test_a_question_without_an_answer_names_its_key(service, monkeypatch):
+    """The key goes into the next command, which is not charged again."""
+    from privet.cli.asking import ask_under_key, place_of
+    from privet.client.curator import RemoteCurator
+    from privet.errors import Unavailable
+    from privet.queries import CountBy
+
+    place = place_of(service.url, None, None, None, None, None, None)
+    curator = place.curator("0.1")
+    before = service.state.ledger.spent("car", "ada").epsilon
+    asked = RemoteCurator.ask_once
+
+    def lose_the_answer(self, *given, **more):
+        asked(self, *given, **more)
+        raise Unavailable("the curator cannot be reached")
+
+    monkeypatch.setattr(RemoteCurator, "ask_once", lose_the_answer)
+    with pytest.raises(Unavailable, match="--key") as lost:
+        ask_under_key(place, curator, CountBy([], {}), "0.1", None)
+    monkeypatch.setattr(RemoteCurator, "ask_once", asked)
+    key = re.search(r"--key (\w+)", str(lost.value))[1]
+    ask_under_key(place, curator, CountBy([], {}), "0.1", key)
+    assert service.state.ledger.spent("car", "ada").epsilon == before + Fraction(1, 10)

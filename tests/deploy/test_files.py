@@ -112,6 +112,20 @@ def test_alerts_name_metrics_that_there_are(state_of_files):
     assert scraped["rule_files"] == ["privet-alerts.yml"]
 
 
+def test_prometheus_takes_its_configuration(tmp_path):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("there is no promtool")
+    for name in ("prometheus.yml", "privet-alerts.yml"):
+        text = (DEPLOY / name).read_text()
+        token = tmp_path / "privet-metrics.token"
+        token.write_text(TOKEN)
+        (tmp_path / name).write_text(text.replace("/etc/prometheus/", f"{tmp_path}/"))
+    call = [promtool, "check", "config", str(tmp_path / "prometheus.yml")]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_a_wheel_has_all_that_the_image_needs(tmp_path):
     """The steps of the image, with the packages of this environment: a wheel, installed by itself,

@@ -7,6 +7,7 @@ import shutil
 import ssl
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_the_page_from_an_empty_folder(tmp_path):
     secure = port + 1  # of the same test, which is the only one with this port
     with_port |= {"localhost:443": f"localhost:{secure}", "listen 443": f"listen {secure}"}
     (tmp_path / "deploy").mkdir()
-    for file in DEPLOY.iterdir():
+    for file in filter(Path.is_file, DEPLOY.iterdir()):
         text = put_elsewhere(file.read_text(encoding="utf-8"), with_port)
         (tmp_path / "deploy" / file.name).write_text(text, encoding="utf-8")
     machine = Machine(tmp_path, with_port, port)

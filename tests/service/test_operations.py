@@ -173,6 +173,37 @@ def test_a_verification_that_finds_damage_is_told(watched, state):
     assert watched.get("/readyz").json()["checks"]["witness"] == "failed"
 
 
+def test_a_damaged_audit_log_is_told_and_questions_are_answered(state):
+    import sqlite3
+
+    from privet.service.accounts import FIRST_OWNER
+    from privet.service.owner.desk import Desk
+
+    for why in ("study 17", "study 18"):
+        with Desk(state, FIRST_OWNER).changing("cap", "the cap is what it was", why=why):
+            pass
+
+    def problems(client):
+        return value(scrape(client), "privet_audit_log_problems")
+
+    app = create_app(state, FAST, Operations(lambda: TOKEN))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        assert problems(client) == 0
+        with sqlite3.connect(state.audit_log.path) as connection:
+            guards = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+            for (guard,) in guards.fetchall():
+                connection.execute(f"DROP TRIGGER {guard}")
+            connection.execute("DELETE FROM events WHERE number = 1")
+        connection.close()
+        client.app.state.handlers.health.verify()
+        assert problems(client) > 0
+        assert client.get("/readyz").status_code == 200
+        assert Analyst(client, state.tokens["ada"]).post("count-by", COUNT).status_code == 200
+    again = create_app(state, FAST, Operations(lambda: TOKEN))
+    with TestClient(again, base_url="http://127.0.0.1") as client:
+        assert problems(client) > 0, "it is verified when the service begins, too"
+
+
 def test_ids_of_requests_come_back_and_those_of_clients_are_not_believed(state, watched):
     first, second = (watched.get("/healthz").headers["x-request-id"] for _ in range(2))
     assert first != second

@@ -101,7 +101,9 @@ def test_the_command_shows_what_is_in_force_and_where_from(tmp_path, state, monk
 
     from tests.commands import run
 
-    (tmp_path / "privet.toml").write_text(f"home = {json.dumps(str(state.path))}\nport = 8765\n")
+    (tmp_path / "privet.toml").write_text(
+        f"home = {json.dumps(str(state.path))}\nport = 8765\n[limits]\nrate = 50\n"
+    )
     environment = {**os.environ, "PRIVET_LOG": "json", "COLUMNS": "200"}
     environment.pop("PRIVET_CURATOR", None)
     done = run(["curator", "serve", "--config", "privet.toml", "--check"], tmp_path, environment)
@@ -110,4 +112,34 @@ def test_the_command_shows_what_is_in_force_and_where_from(tmp_path, state, monk
     assert ("port", "8765", "file") in told
     assert ("log", "json", "environment") in told
     assert ("host", "127.0.0.1", "default") in told
+    assert ("limits.rate", "50", "environment") in told, "a default that is given is shown"
     assert "the ledger is whole" in done.stdout
+    narrow = run(
+        ["curator", "serve", "--config", "privet.toml", "--check"],
+        tmp_path,
+        {**environment, "COLUMNS": "60"},
+    )
+    assert "…" not in narrow.stdout, "a place is folded, and never cut"
+
+
+def test_the_check_looks_at_the_witness_elsewhere_as_serving_does(tmp_path, state):
+    import os
+
+    from tests.commands import run
+
+    environment = {**os.environ, "PRIVET_CURATOR": str(state.path)}
+    witness = ["--witness", "elsewhere"]
+
+    def check():
+        return run(["curator", "serve", "--check", *witness], tmp_path, environment)
+
+    assert "there is no witness file" in check().stderr
+    new = run(["curator", "verify", *witness, "--new-witness"], tmp_path, environment)
+    assert new.returncode == 0, new.stderr
+    assert check().returncode == 0
+    *mark, line, digest, end = (tmp_path / "elsewhere").read_text().split(".")
+    later = ".".join([*mark, str(int(line) + 7), digest, end])
+    (tmp_path / "elsewhere").write_text(later)  # it has seen more than there is now
+    done = check()
+    assert done.returncode == 2
+    assert "has seen line" in done.stderr

@@ -4,9 +4,12 @@ one whose fail-over could lose charges.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import urllib.error
+import urllib.request
 from dataclasses import replace
 
 import pytest
@@ -68,3 +71,33 @@ def test_a_fail_over_that_could_lose_charges_is_refused(postgres):  # noqa: F811
     finally:
         several.close()
         alone.close()
+
+
+def test_nothing_is_charged_while_the_other_disk_is_away(tmp_path):
+    there = house(tmp_path)
+    there.add("ada", 100)
+    disk = tmp_path / "elsewhere"
+    disk.mkdir()
+    witness = disk / "witness"
+    begun = ("curator", "verify", "--home", there.path, "--witness", witness, "--new-witness")
+    assert privet(tmp_path, *begun).returncode == 0
+    service = Service(there.path, tmp_path / "serve.log", more=("--witness", str(witness)))
+    try:
+        with service.client(there.tokens["ada"]) as ada:
+            assert ada.ask("size", {"epsilon": 1}).status == 200
+            disk.rename(tmp_path / "away")
+            refused = ada.ask("size", {"epsilon": 1})
+            assert (refused.status, refused.problem["charged"]) == (503, False)
+            disk.mkdir()  # the empty folder where it was mounted is no witness either
+            assert ada.ask("size", {"epsilon": 1}).problem["charged"] is False
+            with pytest.raises(urllib.error.HTTPError) as not_ready:
+                urllib.request.urlopen(f"http://127.0.0.1:{service.port}/readyz")
+            with not_ready.value as told:
+                assert json.loads(told.read())["checks"]["witness"] == "failed"
+            disk.rmdir()
+            (tmp_path / "away").rename(disk)
+            assert ada.ask("size", {"epsilon": 1}).status == 200
+        assert there.state.ledger.spent("people").epsilon == 2
+        assert there.state.ledger.unanswered() == set()
+    finally:
+        service.kill()

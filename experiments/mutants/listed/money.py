@@ -8,6 +8,16 @@ _APP = "service/test_app.py"
 
 MUTANTS = (
     Mutant(
+        "a question is charged that a witness cannot note",
+        "RequestHandlers._charge_and_answer",
+        "self.state.check_witnesses()",
+        "",
+        "while the disk of a witness is away, every question is charged and none is answered",
+        (
+            "service/test_witness_elsewhere.py::test_nothing_is_charged_while_the_other_disk_is_away",
+        ),
+    ),
+    Mutant(
         "a level of a prefix tree is free",
         "Surveyor._find_texts",
         "left -= part\ncandidates = list_candidates(prefixes, step, first=length == 0)",

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shlex
 import sys
 import warnings
@@ -53,7 +54,9 @@ from privet.errors import (
     PrivetError,
     SchemaError,
     TableError,
+    Unavailable,
 )
+from privet.queries.base import A, Query
 from privet.tables.base import Table
 from privet.tables.catalog.read import read_catalog
 from privet.tables.held_out import Part, split_table
@@ -386,6 +389,24 @@ def check_writable(path: Path, *, force: bool) -> None:
         raise ParameterError(
             f"{path} exists already; write elsewhere, or add --force to replace it"
         )
+
+
+def ask_under_key(
+    place: AskingPlace, curator: AnyCurator, query: Query[A], epsilon: str, key: str | None
+) -> A:
+    """Answer a query under the key that was given; a curator at an address gets one in any case.
+
+    Where there is no answer, the error names that key, so that the next try is not charged again.
+    """
+    if key is not None:
+        return curator.ask_once(key, query, epsilon)
+    if isinstance(place, TablePlace):
+        return curator.ask(query, epsilon)
+    made = secrets.token_hex(8)
+    try:
+        return curator.ask_once(made, query, epsilon)
+    except Unavailable as error:
+        raise Unavailable(f"{error}. With '--key {made}', it is charged once at most") from None
 
 
 def place_of_unfinished(output: Path) -> Path:

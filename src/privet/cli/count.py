@@ -56,7 +56,7 @@ def count(
     """
     import json
 
-    from privet.cli.asking import place_of, print_budget
+    from privet.cli.asking import ask_under_key, place_of, print_budget
     from privet.cli.printing import counts_table
     from privet.queries import CountBy, check_query
 
@@ -64,7 +64,7 @@ def count(
     query = CountBy(by, _parse_conditions(where))
     check_query(query, place.schema)  # before a ledger learns a budget
     curator = place.curator(epsilon)
-    answer = curator.ask(query, epsilon) if key is None else curator.ask_once(key, query, epsilon)
+    answer = ask_under_key(place, curator, query, epsilon, key)
     if as_json:
         counts = _nest_by_label(answer.tables[0].tolist(), answer.labels)
         out = {
@@ -143,7 +143,7 @@ def quantile(
     """
     import json
 
-    from privet.cli.asking import place_of, print_budget
+    from privet.cli.asking import ask_under_key, place_of, print_budget
     from privet.cli.printing import format_number
     from privet.queries import FindQuantile
     from privet.queries.quantile import bound_rows_off, find_ordered, parse_share
@@ -153,7 +153,7 @@ def quantile(
     share, ordered = parse_share(q), find_ordered(place.schema, attribute)
     curator = place.curator(epsilon)
     wanted = FindQuantile(attribute, share)
-    answer = curator.ask(wanted, epsilon) if key is None else curator.ask_once(key, wanted, epsilon)
+    answer = ask_under_key(place, curator, wanted, epsilon, key)
     assert answer.row_cost.epsilon is not None
     off = bound_rows_off(share, answer.row_cost.epsilon, ordered.bins)
     if as_json:

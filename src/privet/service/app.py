@@ -138,7 +138,8 @@ def create_app(
     app.include_router(_routes(handlers))
     app.include_router(owner_api.routes(handlers))
     app.include_router(page.routes(handlers))
-    app.include_router(operator_routes(handlers.health, metrics, run_as, handlers.limits))
+    refuse = handlers.refusals.refuse_sign_in
+    app.include_router(operator_routes(handlers.health, metrics, run_as, handlers.limits, refuse))
     app.add_middleware(AuthenticationMiddleware, handlers=handlers)
     app.add_middleware(ObservationMiddleware, metrics=metrics, operations=run_as)  # outermost
     return app

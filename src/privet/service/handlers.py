@@ -143,6 +143,7 @@ class RequestHandlers:
         if path.startswith("/v1/owner/"):
             person = self.admit_visitor(token, address)
             if person.role == "analyst":
+                self.refusals.refuse_role(person.name)
                 raise NotAllowed("this is for owners and auditors; an analyst asks at /v1/datasets")
             return person
         with self._noting_strangers(token, address):
@@ -528,6 +529,7 @@ class RequestHandlers:
         if part is None:
             curator = curator.within(requests.rows_of(request.body).reservation)
         if keyed.before is None:  # who has no budget left is refused before any work is planned
+            self.state.check_witnesses()  # nothing is charged that could not be noted
             require_at_least(curator, requests.least_cost_of(request.body))
         if request.operation == "divide":
             assert snapshot is not None

@@ -27,10 +27,12 @@ KEPT, PATIENCE = 3.0, 5.0
 
 @dataclass(frozen=True)
 class Verification:
-    """What the last verification of the whole ledger found; empty where nothing was changed."""
+    """What the last verification of ledger and audit log found; empty where they are whole."""
 
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
     found: Sequence[str] = ()
+    #: What is wrong with the audit log: no reason to answer nobody, but to look into.
+    audit_log: Sequence[str] = ()
     by_hand: bool = False
 
 
@@ -52,8 +54,8 @@ class Health:
         self.checks: Mapping[str, bool] = {}
         #: Whether the table of each data set could be reached then.
         self.tables: Mapping[str, bool] = {}
-        #: The last verification; the service begins with one.
-        self.verified = Verification()
+        #: The last verification; a ledger that is not whole is not served to begin with.
+        self.verified = Verification(audit_log=state.verify_audit_log())
 
     @property
     def ready(self) -> bool:
@@ -108,18 +110,21 @@ class Health:
         return True
 
     def _check_witness(self) -> None:
-        """Raise where the witness has seen what the ledger does not have."""
-        seen, ledger = self._state.witness.seen(), self._state.ledger
-        if seen is None:
-            return
-        line = ledger.line(seen.number) if seen.ledger == ledger.identity else None
-        if line is None or line.hash != seen.hash:
-            raise LedgerError("the ledger is behind its witness")
+        """Raise where a witness has seen what the ledger does not have, or can see no more."""
+        self._state.check_witnesses()
+        ledger = self._state.ledger
+        for witness in self._state.witnesses:
+            seen = witness.seen()
+            if seen is None:
+                continue
+            line = ledger.line(seen.number) if seen.ledger == ledger.identity else None
+            if line is None or line.hash != seen.hash:
+                raise LedgerError("the ledger is behind its witness")
 
     def verify(self, *, by_hand: bool = False) -> Verification:
-        """Verify the whole ledger now."""
-        found = self._state.verify()
-        self.verified = Verification(found=found, by_hand=by_hand)
+        """Verify the whole ledger and the audit log now."""
+        found, audit_log = self._state.verify(), self._state.verify_audit_log()
+        self.verified = Verification(found=found, audit_log=audit_log, by_hand=by_hand)
         self._looked_at = -KEPT
         return self.verified
 

@@ -96,6 +96,11 @@ class _State(Collector):
             "Problems that the last verification of the ledger found.",
             len(verified.found),
         )
+        yield _gauge(
+            "privet_audit_log_problems",
+            "Problems that the last verification of the audit log found.",
+            len(verified.audit_log),
+        )
         checks = GaugeMetricFamily(
             "privet_check_passed", "Whether a check of readiness passed last.", labels=["check"]
         )

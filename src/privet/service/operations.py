@@ -45,9 +45,13 @@ class Operations:
 
 
 def routes(
-    health: Health, metrics: Metrics, operations: Operations, limits: HttpLimits
+    health: Health,
+    metrics: Metrics,
+    operations: Operations,
+    limits: HttpLimits,
+    refuse: Callable[[str], None],
 ) -> APIRouter:
-    """Make the routes for operators."""
+    """Make the routes for operators; ``refuse`` records a wrong token with its address."""
     router = APIRouter(include_in_schema=False)
     strangers = Rates(limits.strangers, max(20, 4 * limits.strangers))
 
@@ -71,7 +75,10 @@ def routes(
             return Response(status_code=404)
         sent = request.headers.get("authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
-            strangers.take(request.client.host if request.client else "")
+            address = request.client.host if request.client else ""
+            strangers.take(address)
+            if sent:
+                refuse(address)
             raise Unauthorised("send the token for the metrics: Authorization: Bearer <token>")
         await health.look()
         written = await run_in_threadpool(metrics.expose)

@@ -16,6 +16,18 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 
+def with_witness_elsewhere(state: ServiceState, settings: Settings) -> ServiceState:
+    """Return what the curator keeps with the second witness of the settings, if they name one."""
+    if settings.witness is None:
+        return state
+    if not settings.witness.is_file():
+        raise ParameterError(
+            f"there is no witness file {settings.witness}; check its name, or begin it with "
+            f"'privet curator verify --witness {settings.witness} --new-witness'"
+        )
+    return replace(state, elsewhere=Witness(settings.witness))
+
+
 def run(state: ServiceState, settings: Settings, limits: Limits) -> None:
     """Serve until told to stop. Says the address on standard error once it listens."""
     try:
@@ -27,13 +39,7 @@ def run(state: ServiceState, settings: Settings, limits: Limits) -> None:
     except ModuleNotFoundError as error:
         raise MissingDependency(error.name or "fastapi", "curator", "serving a curator") from None
     settings.metrics_token()  # one that is none is told now
-    if settings.witness is not None:
-        if not settings.witness.is_file():
-            raise ParameterError(
-                f"there is no witness file {settings.witness}; check its name, or begin it with "
-                f"'privet curator verify --witness {settings.witness} --new-witness'"
-            )
-        state = replace(state, elsewhere=Witness(settings.witness))
+    state = with_witness_elsewhere(state, settings)
     check_standbys = getattr(state.ledger, "check_standbys", None)
     if check_standbys is not None:
         for warning in check_standbys():

@@ -20,7 +20,12 @@ from privet.accounting.ledger import Entry, Ledger, SQLiteLedger, Witness, verif
 from privet.errors import LedgerError, ParameterError
 from privet.queries.release_kinds import LEAST_EPSILON
 from privet.service.accounts import Accounts
-from privet.service.audit_log.store import AuditLog, PostgresAuditLog, SQLiteAuditLog
+from privet.service.audit_log.store import (
+    AuditLog,
+    PostgresAuditLog,
+    SQLiteAuditLog,
+    verify_stored,
+)
 
 if TYPE_CHECKING:
     from privet.service.sql import SQLFunctions
@@ -48,11 +53,20 @@ class ServiceState:
     #: Another witness, which should be on another disk than home and ledger.
     elsewhere: Witness | None = None
 
+    @property
+    def witnesses(self) -> tuple[Witness, ...]:
+        """All witnesses of the ledger."""
+        return (self.witness,) if self.elsewhere is None else (self.witness, self.elsewhere)
+
+    def check_witnesses(self) -> None:
+        """Raise where a witness cannot be written: a charge that it cannot note gets no answer."""
+        for witness in self.witnesses:
+            witness.check_writable()
+
     def note(self, entry: Entry) -> None:
         """Remember a line in every witness; raise where the ledger is not what one has seen."""
-        for witness in (self.witness, self.elsewhere):
-            if witness is not None:
-                witness.note(self.ledger, entry)
+        for witness in self.witnesses:
+            witness.note(self.ledger, entry)
 
     def verify(self) -> list[str]:
         """Return what is wrong with the ledger, by itself and by what the witnesses have seen."""
@@ -61,6 +75,10 @@ class ServiceState:
             beside = verify(self.ledger, self.elsewhere)
             problems += [f"{self.elsewhere.path}: {one}" for one in beside if one not in problems]
         return problems
+
+    def verify_audit_log(self) -> list[str]:
+        """Return what is wrong with the audit log, by itself and by what its witness has seen."""
+        return verify_stored(self.audit_log, self.audit_witness)
 
     @property
     def functions(self) -> SQLFunctions | None:

@@ -11,6 +11,7 @@ from privet.service.accounts import FIRST_OWNER
 from privet.service.app import create_app
 from privet.service.audit_log.store import verify_stored
 from privet.service.audit_log.words import describe_request
+from privet.service.operations import Operations
 from privet.service.owner.datasets import pause_dataset, resume_dataset
 from privet.service.owner.desk import Desk
 from tests.service.conftest import FAST, Analyst, people
@@ -131,3 +132,24 @@ def test_a_data_set_that_moves_is_read_where_it_is_now(ada, state, tmp_path):
     update_dataset(Desk(state, FIRST_OWNER), "people", place=place)
     numbers = ada.post("size", {"epsilon": 1}).json()["answer"]["tables"][0]["numbers"]
     assert abs(numbers[0]) < 40, "200 rows are no longer there"
+
+
+def test_an_analyst_who_tries_what_owners_may_is_recorded_and_bounded(ada, events):
+    for number in range(30):
+        assert (
+            ada.client.get(f"/v1/owner/people?x={number}", headers=ada.headers).status_code == 403
+        )
+    refused = events("role refused")
+    assert [(event.who, event.role) for event in refused] == [("ada", "analyst")] * 20
+    assert all(event.is_refusal for event in refused)
+
+
+def test_a_wrong_token_for_the_metrics_is_a_refused_sign_in(state, events):
+    app = create_app(state, FAST, Operations(lambda: "m" * 32))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        assert client.get("/metrics").status_code == 401
+        assert events("sign-in refused") == [], "nobody tried to sign in"
+        wrong = {"Authorization": "Bearer guessed"}
+        assert client.get("/metrics", headers=wrong).status_code == 401
+        (event,) = events("sign-in refused")
+        assert "guessed" not in event.what

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from privet.accounting.cost import Budget
 from privet.service.accounts import FIRST_OWNER
 from privet.service.owner import people
+from privet.service.owner.datasets import pause_dataset, resume_dataset
 from privet.service.owner.desk import Desk
+from privet.service.owner.overview import list_people
 from privet.service.owner.places import AllowedPlaces
 from tests.service.conftest import SCHEMA, copy_table
 from tests.service.test_page import Visitor
@@ -206,3 +209,26 @@ def test_there_are_no_other_forms(owner):
         response = owner.post(f"/change/{name}", {"csrf": owner.csrf, "back": "people"})
         assert response.status_code in (303, 404, 422)
     assert owner.change("revoke", back="https://evil.example", analyst="ada").status_code == 422
+
+
+def test_an_analyst_sees_that_a_data_set_is_paused(client, state):
+    ada = Manager(client, state.tokens["ada"])
+    assert "paused" not in ada.page("")
+    desk = Desk(state, FIRST_OWNER)
+    pause_dataset(desk, "people", "a leak is looked into")
+    told = ada.page("")
+    assert "no question is answered until it is resumed" in told
+    assert "leak" not in told, "the owner's reason is for the audit log"
+    resume_dataset(desk, "people")
+    assert "paused" not in ada.page("")
+
+
+def test_a_grant_that_has_ended_is_nothing_that_may_be_asked(owner, state):
+    assert "may ask about" in owner.page("people")
+    for analyst in state.accounts.analysts():
+        state.accounts.grant(analyst, "people", datetime.now(UTC) - timedelta(days=1))
+    listed = list_people(Desk(state, FIRST_OWNER))["analysts"]
+    assert [one["datasets"] for one in listed] == [[]] * len(listed)
+    rights = owner.page("people").partition("Owners and auditors")[0]
+    assert ">people<" not in rights
+    assert "nothing" in rights

@@ -9,6 +9,7 @@ was seen.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
 import threading
@@ -283,6 +284,13 @@ class Witness:
         if not re.match(r"privet-receipt-1\.", text):
             raise LedgerError(f"the witness {self.path} is damaged")
         return Receipt.read(text)
+
+    def check_writable(self) -> None:
+        """Raise if a line could not be noted: the file, or the disk that it is on, is away."""
+        if self._noted and not self.path.is_file():
+            raise LedgerError(f"the witness {self.path} is not there any more")
+        if not os.access(self.path.parent, os.W_OK | os.X_OK):
+            raise LedgerError(f"cannot write the witness {self.path}: its folder cannot be written")
 
     def note(self, ledger: Chain, line: NumberedLine) -> None:
         """Remember a line, unless a later one was seen already.

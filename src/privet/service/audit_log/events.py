@@ -92,7 +92,7 @@ class Event:
 
 COLUMNS = tuple(column.name for column in fields(Event))
 #: Kinds of events that are refusals.
-REFUSALS = ("sign-in refused", "question refused", "change refused")
+REFUSALS = ("sign-in refused", "question refused", "change refused", "role refused")
 
 
 def make_event(

@@ -65,15 +65,26 @@ class Refusals:
 
     def refuse_question(self, analyst: str, dataset: str, asked: str, why: str) -> None:
         """Record that a question was refused: which, in words, and why."""
+        if self._is_recorded(analyst, dataset):
+            person = Person(analyst, "analyst")
+            what, more = f"{asked}: {why}", {"asked": asked, "why": why}
+            self._record(make_event(person, "question refused", what, dataset, analyst, more))
+
+    def refuse_role(self, analyst: str) -> None:
+        """Record that an analyst tried what only owners and auditors may."""
+        if self._is_recorded(analyst, ""):
+            person, what = Person(analyst, "analyst"), "tried what only owners and auditors may"
+            self._record(make_event(person, "role refused", what, analyst=analyst))
+
+    def _is_recorded(self, analyst: str, dataset: str) -> bool:
+        """Return whether a refusal is recorded by itself; further ones of a span are counted."""
         with self._lock:
             span = self._analysts.setdefault(analyst, _Span(self._clock()))
             span.in_full += 1
             if span.in_full > IN_FULL:
                 span.counted[dataset] += 1
-                return
-        person = Person(analyst, "analyst")
-        what, more = f"{asked}: {why}", {"asked": asked, "why": why}
-        self._record(make_event(person, "question refused", what, dataset, analyst, more))
+                return False
+        return True
 
     def flush(self, *, all_of_them: bool = False) -> None:
         """Record what was counted in spans that are over, or in all of them."""
@@ -123,7 +134,8 @@ def _describe_questions(analyst: str, counted: Counter[str]) -> list[Event]:
         make_event(
             Person(analyst, "analyst"),
             "question refused",
-            f"{count} more questions were refused in the same span; they are only counted",
+            f"{count} more {'questions' if dataset else 'attempts'} were refused in the same span; "
+            "they are only counted",
             dataset,
             analyst,
             {"count": count},

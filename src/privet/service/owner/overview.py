@@ -10,7 +10,6 @@ from privet._types import Json
 from privet.accounting.ledger import left
 from privet.accounting.ledger.reservations import IDLE, held_by
 from privet.service.accounts import Grant, RegisteredDataset
-from privet.service.audit_log.store import verify_stored
 from privet.service.owner.datasets import describe_place
 from privet.service.owner.desk import Desk
 from privet.service.owner.places import AllowedPlaces
@@ -70,11 +69,14 @@ def _describe_share(desk: Desk, dataset: str, analyst: str, grant: Grant | None)
 
 
 def list_people(desk: Desk) -> Json:
-    """Return analysts with their grants, and owners and auditors."""
+    """Return analysts with what they may ask about now, and owners and auditors."""
     grants = desk.state.accounts.grants()
     return {
         "analysts": [
-            {"name": name, "datasets": [one.dataset for one in grants if one.analyst == name]}
+            {
+                "name": name,
+                "datasets": [one.dataset for one in grants if one.analyst == name and not one.over],
+            }
             for name in desk.state.accounts.analysts()
         ],
         "staff": [
@@ -120,7 +122,7 @@ def verify_all(desk: Desk) -> Soundness:
     state = desk.state
     return Soundness(
         tuple(verify(state.ledger, state.witness)),
-        tuple(verify_stored(state.audit_log, state.audit_witness)),
+        tuple(state.verify_audit_log()),
     )
 
 

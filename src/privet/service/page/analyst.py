@@ -64,6 +64,8 @@ class AnalystBudget:
     bar: Sequence[Segment]
     columns: Sequence[ColumnSummary]
     snippet: str
+    #: Since when its owner has paused it; empty where questions are answered.
+    paused: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ def _make_analyst_budget(
             for column, attribute in dataset.schema.attributes.items()
         ],
         _make_snippet(address, name),
+        "" if dataset.paused is None else dataset.paused[0],
     )
 
 
