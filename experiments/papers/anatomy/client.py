@@ -32,7 +32,7 @@ from privet.outsource.client import (
     choose_leaf_size,
 )
 from privet.outsource.client.subtrees import TrueRows, learn, predict_classes
-from privet.outsource.client.table import TreeSummary
+from privet.outsource.client.replies import TreeSummary
 
 READY = "ready"
 #: The paper's way: every prediction is an exchange of its own.

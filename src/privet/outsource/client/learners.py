@@ -21,21 +21,23 @@ most often on the pruning rows stays.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from privet._types import Splits
-from privet._validate import check_integer
+from privet._validate import check_integer, check_name
 from privet.domain import Schema
 from privet.domain.encode.rows import encode_entries
 from privet.domain.tree import Tree
-from privet.errors import Conflict, NotThere, OutsourceError, ParameterError, SealError
+from privet.errors import NotThere, OutsourceError, ParameterError, SealError
 from privet.outsource.anatomy import CellText, attribute_cells
+from privet.outsource.client.leaves import read_leaves
+from privet.outsource.client.outbox import Outbox
+from privet.outsource.client.replies import LeafContents, TreeSummary
 from privet.outsource.client.subtrees import (
     TrueRows,
     join_rows,
@@ -44,11 +46,15 @@ from privet.outsource.client.subtrees import (
     predict_classes,
     unpad_tree,
 )
-from privet.outsource.client.table import OutsourcedTable, TreeSummary
+from privet.outsource.client.table import PAGE, OutsourcedTable
 
 NAIVE = "/sealed/naive"
 #: Rows that are predicted with one exchange.
 AT_ONCE = 200
+#: Rows of many small leaves that are read at once.
+_SMALLEST_PAGE = 250
+#: What a sealed tree is kept with.
+Keep = Literal["counts", "tuples"]
 
 
 class Baseline:
@@ -78,8 +84,11 @@ class Baseline:
 class Naive:
     """cnl: do everything at the client."""
 
-    def __init__(self, table: OutsourcedTable, splits: Splits = "multiway") -> None:
+    def __init__(
+        self, table: OutsourcedTable, splits: Splits = "multiway", keep: Keep = "counts"
+    ) -> None:
         self._table, self._splits = table, splits
+        self._keep = check_name("keep", keep, get_args(Keep))
 
     def is_there(self) -> bool:
         """Return whether the server holds a tree of this kind."""
@@ -97,10 +106,8 @@ class Naive:
         table = self._table
         replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
         rows = join_rows(table, table.rows)
-        tree = learn(table.anatomy.schema, rows, self._splits)
-        table.store(
-            NAIVE, table.sealer.seal("naive", (), pad_tree(tree, len(rows))), replaces, rows.version
-        )
+        text = _write_tree(learn(table.anatomy.schema, rows, self._splits), rows, self._keep)
+        table.store(NAIVE, table.sealer.seal("naive", (), text), replaces, rows.version)
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
         """Predict the class of each row.
@@ -119,83 +126,105 @@ class Naive:
 
 
 class Collaborative:
-    """cdtl: refine the server's tree leaf by leaf, when a prediction first reaches a leaf."""
+    """cdtl: refine the server's tree leaf by leaf, when a prediction first reaches a leaf.
 
-    def __init__(self, table: OutsourcedTable, tree: TreeSummary | None = None) -> None:
+    Args:
+        table: at its server.
+        tree: the base tree; by default the newest.
+        keep: what a sub-tree is kept with: the class counts of its nodes, or the tuples that it was
+            learnt from, as in the paper.
+        outbox: where sub-trees wait for the server; by default they are sent with each block of
+            rows, before it is answered.
+    """
+
+    def __init__(
+        self,
+        table: OutsourcedTable,
+        tree: TreeSummary | None = None,
+        *,
+        keep: Keep = "counts",
+        outbox: Outbox | None = None,
+    ) -> None:
         self._table = table
         self.tree = table.newest_tree() if tree is None else tree
+        self._keep = check_name("keep", keep, get_args(Keep))
+        self._outbox = Outbox(table) if outbox is None else outbox
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
         """Predict the class of each row.
 
-        Nothing is kept between blocks of rows.
+        Nothing is kept between blocks of rows, but for sub-trees that are on their way.
         """
         table = self._table
         answers: list[str] = []
-        schema, sensitive = (
-            table.anatomy.schema,
-            table.anatomy.schema.index(table.anatomy.sensitive),
-        )
+        schema = table.anatomy.schema
+        sensitive = schema.index(table.anatomy.sensitive)
         for columns in _split_into_blocks(frame, schema, at_once):
             codes = encode_entries(schema.attributes.values(), columns)
             sent = [column for position, column in enumerate(columns) if position != sensitive]
-            reached = table.reach(self.tree.id, list(zip(*sent, strict=True)))
+            waiting = self._outbox.subtrees(self.tree.id)
+            reached = table.reach(
+                self.tree.id, list(zip(*sent, strict=True)), page=self._page, waiting=waiting
+            )
+            # where there are neither rows nor a sub-tree, the base tree has to do
             answer, leaves = np.array(reached.classes, dtype=object), np.array(reached.leaves)
-            for leaf in np.unique(leaves).tolist():
+            for leaf, tree in self._trees_of(set(reached.leaves), waiting, reached.contents):
                 here = leaves == leaf
-                tree = self._subtree(leaf, reached.subtrees)
-                if tree is not None:
-                    answer[here] = predict_classes(tree, [column[here] for column in codes])
+                answer[here] = predict_classes(tree, [column[here] for column in codes])
+            self._outbox.send()
             answers += answer.tolist()
             table.predictions += len(leaves)
         return answers
 
-    def rows(self, leaf: int) -> TrueRows:
-        """Return the true rows of a leaf."""
-        return join_rows(self._table, lambda: self._table.leaf_rows(self.tree.id, leaf))
-
     def refine(self, leaf: int, rows: TrueRows) -> Tree:
-        """Learn the sub-tree of a leaf from its rows and leave it with the server."""
+        """Learn the sub-tree of a leaf from its rows, and put it into the outbox."""
         table = self._table
-        text = pad_tree(learn(table.anatomy.schema, rows, self._splits), len(rows))
-        place = table.subtree_place(self.tree.id, leaf)
-        tree = unpad_tree(table.anatomy.schema, text)  # as whoever comes later will see it
-        try:
-            table.store(
-                place, table.sealer.seal("subtree", (self.tree.id, leaf), text), data=rows.version
-            )
-        except Conflict:
-            # Another client was faster, or our own first attempt arrived after all; or else the
-            # rows have changed, and whoever comes next refines this leaf: for now it is right for
-            # the rows as they were.
-            with suppress(NotThere):
-                return self._opened(leaf, table.fetch(place)[1])
-            return tree
-        table.refined += 1
-        return tree
+        text = _write_tree(learn(table.anatomy.schema, rows, self._splits), rows, self._keep)
+        sealed = table.sealer.seal("subtree", (self.tree.id, leaf), text)
+        self._outbox.add(self.tree.id, (leaf, sealed, rows.version))
+        return unpad_tree(table.anatomy.schema, text)  # as whoever comes later will see it
+
+    def refine_all(self, leaves: Collection[int]) -> Iterator[tuple[Tree, TrueRows]]:
+        """Refine leaves whether they have a sub-tree or not, and yield each with its rows."""
+        for leaf, rows in read_leaves(
+            self._table, self.tree.id, leaves, page=self._page, refined=False
+        ):
+            if isinstance(rows, TrueRows):
+                yield self.refine(leaf, rows), rows
+        self._outbox.send()
+
+    @property
+    def _page(self) -> int:
+        """Rows of a page: no more than the largest leaf, but what a request is worth."""
+        return min(PAGE, max(_SMALLEST_PAGE, self.tree.largest))
 
     @property
     def _splits(self) -> Splits:
         return "binary" if self.tree.splits == "binary" else "multiway"
 
-    def _subtree(self, leaf: int, subtrees: dict[int, bytes | None]) -> Tree | None:
-        if leaf not in subtrees:
-            rows = self.rows(leaf)
-            # without rows the base tree has to do
-            return self.refine(leaf, rows) if len(rows) else None
-        sealed = subtrees[leaf]
-        return self._opened(
-            leaf,
-            self._table.fetch(self._table.subtree_place(self.tree.id, leaf))[1]
-            if sealed is None
-            else sealed,
-        )
+    def _trees_of(
+        self, leaves: set[int], waiting: Mapping[int, bytes], contents: LeafContents
+    ) -> Iterator[tuple[int, Tree]]:
+        for leaf in leaves & waiting.keys():
+            yield leaf, self._opened(leaf, waiting[leaf])
+        others = leaves - waiting.keys()
+        for leaf, content in read_leaves(
+            self._table, self.tree.id, others, contents, page=self._page
+        ):
+            if isinstance(content, TrueRows):
+                yield leaf, self.refine(leaf, content)
+            elif leaf in others:  # while the others were read, one of ours may have arrived
+                yield leaf, self._opened(leaf, content)
 
     def _opened(self, leaf: int, sealed: bytes) -> Tree:
         return unpad_tree(
             self._table.anatomy.schema,
             self._table.sealer.open("subtree", (self.tree.id, leaf), sealed),
         )
+
+
+def _write_tree(tree: Tree, rows: TrueRows, keep: Keep) -> bytes:
+    return pad_tree(tree, len(rows), rows if keep == "tuples" else None)
 
 
 def _split_into_blocks(frame: Any, schema: Schema, at_once: int) -> Iterator[list[list[CellText]]]:
@@ -274,16 +303,13 @@ def _try(table: OutsourcedTable, tree: TreeSummary, secret: bytes) -> Tried:
     learner = Collaborative(table, tree)
     labels = table.anatomy.schema.label.labels
     right = of = covers = 0
-    for leaf in table.details(tree.id).sizes:
-        rows = learner.rows(leaf)
-        if not len(rows):
-            continue
+    for subtree, rows in learner.refine_all(table.details(tree.id).sizes):
         covers += sum(
             int.from_bytes(blake2b(seq, key=secret, digest_size=16).digest())
             for seq in map(_sequence_bytes, rows.seqs.tolist())
         )
         codes, classes = rows.where(rows.pruning)
-        said = predict_classes(learner.refine(leaf, rows), codes)
+        said = predict_classes(subtree, codes)
         right += sum(one == labels[c] for one, c in zip(said, classes.tolist(), strict=True))
         of += len(classes)
     return Tried(tree, right, of, covers)

@@ -15,13 +15,8 @@ from privet.errors import Conflict, NotThere, OutsourceError, SealError
 from privet.outsource.anatomy import CellText
 from privet.outsource.cipher.sealing import Purpose, open_true_entry, sealed_content
 from privet.outsource.client.learners import NAIVE
-from privet.outsource.client.table import (
-    OWNERS,
-    CandidateRow,
-    OutsourcedTable,
-    encode_base64,
-    retry_step,
-)
+from privet.outsource.client.replies import CandidateRow, encode_base64
+from privet.outsource.client.table import OWNERS, OutsourcedTable, retry_step
 from privet.outsource.client.updates import read_waiting_rows
 from privet.outsource.files import private_file
 

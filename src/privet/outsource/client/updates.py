@@ -33,7 +33,8 @@ from privet.domain.encode.rows import encode
 from privet.errors import ParameterError, SchemaError, SealError
 from privet.outsource.anatomy import CellText, codes_of, people_cells
 from privet.outsource.cipher.sealing import open_true_entry
-from privet.outsource.client.table import OutsourcedTable, encode_base64, retry_step
+from privet.outsource.client.replies import encode_base64
+from privet.outsource.client.table import OutsourcedTable, retry_step
 from privet.outsource.files import Halves
 from privet.outsource.split import RowNumbers, check_diverse, check_people, draw_groups, seal_halves
 

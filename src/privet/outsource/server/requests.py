@@ -58,11 +58,58 @@ class RowsToPlace(Strict):
     rows: list[list[StrictValue]]
 
 
+#: Many leaves, many sub-trees: what one request may be about.
+_AT_ONCE = 10_000
+_LeafNumber = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
+_Leaves = Annotated[list[_LeafNumber], Field(max_length=_AT_ONCE)]
+_PageRows = Annotated[StrictInt, Field(ge=1, le=10_000)]
+
+
+class RowsToRefine(RowsToPlace):
+    """The same, and how many rows of leaves without a sub-tree come along with the answer."""
+
+    page: _PageRows | None = Field(
+        default=None,
+        description="The most rows that come along; without it, none do.",
+    )
+    waiting: _Leaves = Field(
+        default=[], description="Leaves whose sub-trees are on their way: no rows of them come."
+    )
+
+
+class LeavesToRead(Strict):
+    """Leaves, and where to go on with their rows: after a leaf and the number of a row."""
+
+    leaves: _Leaves
+    after: tuple[_LeafNumber, Annotated[StrictInt, Field(ge=-1, le=_LARGEST)]] = (0, -1)
+    page: _PageRows = 1000
+    refined: StrictBool = Field(
+        default=True, description="Whether sealed sub-trees come in place of rows."
+    )
+
+
+class SubtreeToKeep(Strict):
+    """A sealed sub-tree of a leaf that has none, and the data version that it was made of."""
+
+    leaf: _LeafNumber
+    sealed: Base64
+    data: StrictNatural
+
+
+class SubtreesToKeep(Strict):
+    """Sealed sub-trees of one tree."""
+
+    subtrees: Annotated[list[SubtreeToKeep], Field(max_length=_AT_ONCE)]
+
+
 class Slice(Strict):
     """Which part of a long list."""
 
     after: Annotated[int, Field(ge=-1, le=_LARGEST)] = -1
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1000
+    grouped: bool = Field(
+        default=False, description="Whether candidates come once for each group, not for each row."
+    )
 
 
 class PendingSlice(Slice):
