@@ -8,13 +8,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.papers.anatomy.equation import (
+    LINES,
+    PREDICTIONS,
+    amortise,
+    compare_lines,
+    name_line,
+)
 from experiments.papers.anatomy.experiments import Experiment
 
 Line = dict[str, Any]
 LEARNERS = ("cdbsl", "cdtl", "cdtl-threshold", "cnl")
+#: The same again in other ways: trees with their tuples, as in the paper, and 200 predictions in an
+#: exchange.
+VARIANTS = ("cdtl-tuples", "cnl-tuples", "cdtl-batches")
 #: The paper's line, in bits a second.
 LINE_SPEED = 1e8
-_COUNTED = ("requests", "sent", "received", "sealed", "opened")
+_COUNTED = ("requests", "waited", "sent", "received", "sealed", "opened")
 #: Of a learner to cnl on the same fold; empty for cdbsl and cnl.
 RATIOS = (
     "time_ratio",
@@ -23,6 +33,8 @@ RATIOS = (
     "largest_leaf_ratio",
     "rows_held_ratio",
     "peak_ratio",
+    *(name_line(*line) for line in LINES),
+    *(f"equation_ratio_after_{n}" for n in PREDICTIONS),
 )
 COLUMNS = (
     *(
@@ -65,6 +77,7 @@ def lines(
         "test_rows": test,
     }
     asked = dict(zip(LEARNERS, ("cdbsl", "cdtl", "threshold", "cnl"), strict=True))
+    asked |= {learner: learner for learner in VARIANTS}
     made = {
         learner: {**head, "learner": learner, **_costs(answers[client], test)}
         for learner, client in asked.items()
@@ -75,9 +88,19 @@ def lines(
         answers["traced"]["cdtl"],
         answers["traced"]["cnl"],
     )
-    for learner in ("cdtl", "cdtl-threshold"):
-        made[learner] |= _ratios(made[learner], made["cnl"], train)
-    return [{name: made[learner].get(name) for name in COLUMNS} for learner in LEARNERS]
+    for learner, other in (
+        ("cdtl", "cnl"),
+        ("cdtl-threshold", "cnl"),
+        ("cdtl-tuples", "cnl-tuples"),
+        ("cdtl-batches", "cnl"),
+    ):
+        made[learner] |= _ratios(made[learner], made[other], train)
+        ours, naive = answers[asked[learner]], answers[other]
+        steps = [ours[name] for name in ("learn", "predict") if name in ours]
+        made[learner] |= compare_lines(steps, [naive["learn"], naive["predict"]])
+        if "parts" in ours:
+            made[learner] |= amortise(ours, naive, test)
+    return [{name: made[learner].get(name) for name in COLUMNS} for learner in asked]
 
 
 def _costs(answer: dict[str, Any], test: int) -> Line:

@@ -296,14 +296,17 @@ class TestLeafSize:
         """Else the choice between the trees would tell something about that row."""
         table = connect()
         before = {tree.id for tree in table.about()["trees"]}
-        real, calls = table.leaf_rows, []
+        real, calls = table.contents, []
 
-        def leaving_out(tree, leaf):
-            calls.append(tree)
-            for page in real(tree, leaf):
-                yield dataclasses.replace(page, rows=page.rows[1:]) if len(calls) == 1 else page
+        def leaving_out(*given, **more):
+            contents = real(*given, **more)
+            calls.append(given)
+            if len(calls) > 1:
+                return contents
+            page = dataclasses.replace(contents.page, rows=contents.page.rows[1:])
+            return dataclasses.replace(contents, page=page, row_leaves=contents.row_leaves[1:])
 
-        monkeypatch.setattr(table, "leaf_rows", leaving_out)
+        monkeypatch.setattr(table, "contents", leaving_out)
         with pytest.raises(SealError):
             choose_leaf_size(table, "binary", sizes=(2, 20))
         assert {tree.id for tree in table.about()["trees"]} == before

@@ -8,6 +8,7 @@ import base64
 import json
 import re
 from collections import Counter
+from unittest import mock
 
 import duckdb
 import numpy as np
@@ -63,15 +64,24 @@ def seen(tmp_path_factory):
     # of one value: no group can be made of them
     waiting = named(6, 3, "waits").assign(disease=SECRET[0])
     gone = table.drop(index=made.withheld).iloc[:3]
-    with serving(state.path, group="outsource") as service, recording(service.port) as recorder:
+    with (
+        serving(state.path, group="outsource") as service,
+        recording(service.port) as recorder,
+        # so that what is recorded can be read; packing takes nothing away and adds nothing
+        mock.patch("privet.outsource.client.table.PACKED", {}),
+    ):
         with OutsourcedTable(f"http://127.0.0.1:{recorder.port}", token, ring) as client:
             tree = client.grow("binary")
+            Collaborative(client, client.grow("multiway"), keep="tuples").predict(asked)
             Baseline(client, tree).predict(asked)
             Collaborative(client, tree).predict(asked, at_once=7)
             Collaborative(client, tree).predict(asked)
             naive = Naive(client)
             naive.learn()
             naive.predict(asked)
+            client.batches = False  # as with a server of 0.1
+            Collaborative(client, client.grow("binary")).predict(asked)
+            client.batches = True
             insert(client, waiting, batch=1)
             assert flush(client).waiting == len(waiting)
             delete(client, gone)
@@ -150,6 +160,15 @@ def test_whoever_is_asked_about_is_sent_without_name_and_class(seen):
 def test_a_person_comes_with_all_values_of_the_group_or_none(seen):
     """In what the server sends, a person never stands beside the true value alone."""
     groups, true = group_values(seen), truth(seen)
+    found = 0
+    for told in re.findall(rb'\{[^\n]*?"groups":[^\n]*\}', seen["received"]):
+        answer, _ = json.JSONDecoder().raw_decode(told.decode())
+        page = answer.get("candidates", answer)
+        for row in page["rows"]:
+            cells, gid = row[-4], str(row[-2])
+            assert Counter(value for _, value in page["groups"][gid]) == groups[cells[-1]]
+            found += 1
+    assert found > 400
     found = 0
     for row in re.findall(
         rb'\{"row":\d+,"cells":\[.*?"candidates":\[(?:\[[^\]]*\],?)*\]\}', seen["received"]

@@ -289,11 +289,24 @@ def insert(
         f"added {len(rows)} rows; {done.placed} got a group ({done.groups} groups), {done.waiting} "
         "wait"
     )
+    _tell_unreadable(done.unreadable)
+
+
+def _tell_unreadable(texts: int) -> None:
+    if texts:
+        typer.echo(
+            f"{texts} texts that wait cannot be opened with this key and were passed over; remove "
+            "them with 'privet outsource flush --drop-unreadable'",
+            err=True,
+        )
 
 
 def flush(
     url: str = URL,
     key_file: Path = KEY_FILE,
+    drop_unreadable: bool = typer.Option(
+        False, "--drop-unreadable", help="Remove texts that wait and that no key opens."
+    ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
@@ -305,8 +318,9 @@ def flush(
     from privet.outsource.client.updates import flush as make_groups
 
     with connect_to_table(url, token_file, key_file, ca) as there:
-        done = make_groups(there)
+        done = make_groups(there, drop_unreadable=drop_unreadable)
     typer.echo(f"{done.placed} rows got a group ({done.groups} groups), {done.waiting} wait")
+    _tell_unreadable(done.unreadable)
 
 
 def delete(

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal, get_args
@@ -104,7 +105,10 @@ class Naive:
         ``again`` replaces one that is there.
         """
         table = self._table
-        replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
+        replaces = None
+        if again:
+            with suppress(NotThere):
+                replaces = table.fetch(NAIVE)[0]
         rows = join_rows(table, table.rows)
         text = _write_tree(learn(table.anatomy.schema, rows, self._splits), rows, self._keep)
         table.store(NAIVE, table.sealer.seal("naive", (), text), replaces, rows.version)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Path, Query, Request, Security
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Security
 from fastapi.responses import Response
 from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
@@ -47,6 +47,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": told, "content": {"application/problem+json": {"schema": _PROBLEM}}}
     for status, told in {
         401: "The token is not known",
+        403: "The token is not good for that",
         404: "There is no such tree, leaf or object",
         408: "The request did not arrive in time",
         409: "Somebody else was faster, or there is no room; nothing was changed",
@@ -113,11 +114,17 @@ Name = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,64}$")]
 
 
 def _routes(handlers: ServerHandlers) -> APIRouter:
-    router = APIRouter(
+    """Make the routes: a few for every client, the others for those who have the key."""
+    everybody = APIRouter(
         prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
     )
 
-    @router.get("/about", summary="What is public about the table, and what there is")
+    async def check_key_holder(request: Request) -> None:
+        await run_in_threadpool(handlers.check_key_holder, request.state.analyst)
+
+    router = APIRouter(route_class=JsonRoute, dependencies=[Depends(check_key_holder)])
+
+    @everybody.get("/about", summary="What is public about the table, and what there is")
     async def about() -> Response:
         return await _answer(handlers.about)
 
@@ -126,7 +133,7 @@ def _routes(handlers: ServerHandlers) -> APIRouter:
         grown = await asyncio.wrap_future(await run_in_threadpool(handlers.grow, asked))
         return _json_response(grown, 201)
 
-    @router.get("/trees/{tree}", summary="A tree, and its leaves")
+    @everybody.get("/trees/{tree}", summary="A tree, and its leaves")
     async def tree(tree: str) -> Response:
         return await _answer(lambda: handlers.tree(tree))
 
@@ -140,7 +147,7 @@ def _routes(handlers: ServerHandlers) -> APIRouter:
         await run_in_threadpool(handlers.store.remove_tree, tree)
         return Response(status_code=204)
 
-    @router.post("/trees/{tree}/predictions", summary="The classes that a tree gives to rows")
+    @everybody.post("/trees/{tree}/predictions", summary="The classes that a tree gives to rows")
     async def predict(tree: str, asked: requests.RowsToPlace) -> Response:
         return await _answer(lambda: handlers.predict(tree, asked.rows))
 
@@ -199,4 +206,5 @@ def _routes(handlers: ServerHandlers) -> APIRouter:
     async def change(asked: requests.Changes) -> Response:
         return await _answer(lambda: handlers.change(asked))
 
-    return router
+    everybody.include_router(router)
+    return everybody

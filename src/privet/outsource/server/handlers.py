@@ -16,7 +16,7 @@ from privet.learners.baselines import grow_c45
 from privet.model.structure import tree_to
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import requests
-from privet.outsource.server.requests import TooLarge, decode_base64, encode_base64
+from privet.outsource.server.requests import NotForThisToken, TooLarge, decode_base64, encode_base64
 from privet.outsource.server.state import ServerLimits, ServerState
 from privet.outsource.store.base import (
     Change,
@@ -47,9 +47,17 @@ class ServerHandlers:
 
     def __init__(self, state: ServerState, limits: ServerLimits | None = None) -> None:
         self.limits = limits or ServerLimits()
-        self._admission = Admission(state.accounts, self.limits)
+        self._admission, self._roles = Admission(state.accounts, self.limits), state.roles
         self.store = state.store()
         self._grower = ThreadPoolExecutor(1, thread_name_prefix="grower")
+
+    def check_key_holder(self, client: str) -> None:
+        """Raise unless the client's token is good for what only a holder of the key needs."""
+        if self._roles.of(client) != "key":
+            raise NotForThisToken(
+                "this token is good for base trees and their predictions only; the owner of the "
+                "server can change that with 'privet outsource client role'"
+            )
 
     def close(self) -> None:
         """Close the store, after the tree that is growing."""
@@ -89,7 +97,9 @@ class ServerHandlers:
             raise Full(
                 f"there are {len(trees)} trees, which is all that is allowed; delete one first"
             )
-        return self._grower.submit(lambda: grow_tree(self.store, settings, room).to_json())
+        return self._grower.submit(
+            lambda: grow_tree(self.store, settings, room, self.limits.nodes).to_json()
+        )
 
     def tree(self, name: str) -> Json:
         """Return a tree, and the facts about its leaves."""
@@ -292,7 +302,9 @@ def _candidates_to(page: LeafPage) -> Json:
 # Growing a base tree from the identifier table alone (the paper's cdbsl).
 
 
-def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summary:
+def grow_tree(
+    store: Store, settings: TreeSettings, room: StoreLimits, nodes: int | None = None
+) -> Summary:
     """Grow a tree from the rows that are not for pruning, prune it with the others, and keep it."""
     rows = store.training()
     grown, kept = ~rows.pruning, rows.pruning
@@ -303,6 +315,7 @@ def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summar
         splits=settings.splits,
         max_depth=settings.max_depth,
         min_rows=settings.leaf_size,
+        max_nodes=nodes,
         prune=([column[kept] for column in rows.codes], rows.classes[kept]) if kept.any() else None,
     )
     return store.add_tree(settings, tree, rows, room)

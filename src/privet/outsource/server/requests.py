@@ -16,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from privet.errors import NotThere, OutsourceError, ParameterError, Unavailable
+from privet.errors import AccessError, NotThere, OutsourceError, ParameterError, Unavailable
 from privet.outsource.store.base import Full, OtherData, Stale
 from privet.service import problems
 from privet.service.problems import make_problem
@@ -177,6 +177,10 @@ def encode_base64(body: bytes) -> str:
 _LOG = logging.getLogger(__name__)  # for the owner
 
 
+class NotForThisToken(AccessError):
+    """The token is known, but not good for this."""
+
+
 class TooLarge(OutsourceError):
     """Something is larger than it may be."""
 
@@ -196,6 +200,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(TooLarge)
     async def too_large(_: Request, error: TooLarge) -> JSONResponse:
         return make_problem("too-large", "This is too large", 413, str(error))
+
+    @app.exception_handler(NotForThisToken)
+    async def not_for_this_token(_: Request, error: NotForThisToken) -> JSONResponse:
+        return make_problem("access", "This token is not good for that", 403, str(error))
 
     @app.exception_handler(Stale)
     async def stale(_: Request, error: Stale) -> JSONResponse:
