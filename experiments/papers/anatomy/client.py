@@ -135,15 +135,15 @@ class Client:
             "right": self._right(said),
         }
 
-    def cnl(self, keep: Keep = "counts") -> dict[str, Any]:
+    def cnl(self, keep: Keep = "counts", at_once: int = AT_ONCE) -> dict[str, Any]:
         """Read everything, learn, leave the tree with the server, and fetch it for every
         prediction.
         """
         learner = Naive(self._table, self._splits, keep)
         with Stopwatch(self._table) as learning:
-            learner.learn(again=keep == "tuples")
+            learner.learn(again=True)
         with Stopwatch(self._table) as predicting:
-            said = learner.predict(self._rows, AT_ONCE)
+            said = learner.predict(self._rows, at_once)
         return {"learn": learning.step, "predict": predicting.step, "right": self._right(said)}
 
     def threshold(self) -> dict[str, Any]:

@@ -30,12 +30,12 @@ CLIENTS = (
     "cdtl-tuples",
     "cnl-tuples",
     "cdtl-batches",
+    "cnl-batches",
 )
-#: Those that go on with the base tree of cdbsl, on a fresh copy of it, and how.
-_REFINING: dict[str, dict[str, Any]] = {
-    "cdtl": {},
-    "cdtl-tuples": {"keep": "tuples"},
-    "cdtl-batches": {"at_once": 200},
+#: How they do what the first cdtl and cnl do.
+_WAYS: dict[str, dict[str, Any]] = {
+    "tuples": {"keep": "tuples"},
+    "batches": {"at_once": 200},
 }
 
 
@@ -84,12 +84,13 @@ def _measured(
     # Who comes second may find the server's files in memory; so they take turns.
     order = CLIENTS if fold % 2 == 0 else ("cdbsl", "cnl", "cdtl", *CLIENTS[3:])
     for learner in order:
-        given: dict[str, Any] = {"keep": "tuples"} if learner == "cnl-tuples" else {}
-        if learner in _REFINING:
+        name, _, way = learner.partition("-")
+        given = dict(_WAYS.get(way, {}))
+        if name == "cdtl":
             # another than the first has a tree of its own, that nobody has refined
-            tree = answers["cdbsl"]["tree"] if learner == "cdtl" else None
-            given = {"tree": tree, "outbox": f"{request['key']}.{learner}", **_REFINING[learner]}
-        asked = {"learner": learner.partition("-")[0], "given": given}
+            tree = None if way else answers["cdbsl"]["tree"]
+            given |= {"tree": tree, "outbox": f"{request['key']}.{learner}"}
+        asked = {"learner": name, "given": given}
         answers[learner] = clients[learner].ask(request | asked)
         step(learner)
     one, other = answers["cdbsl"]["tree"], answers["traced"]["tree"]

@@ -21,7 +21,7 @@ Line = dict[str, Any]
 LEARNERS = ("cdbsl", "cdtl", "cdtl-threshold", "cnl")
 #: The same again in other ways: trees with their tuples, as in the paper, and 200 predictions in an
 #: exchange.
-VARIANTS = ("cdtl-tuples", "cnl-tuples", "cdtl-batches")
+VARIANTS = ("cdtl-tuples", "cnl-tuples", "cdtl-batches", "cnl-batches")
 #: The paper's line, in bits a second.
 LINE_SPEED = 1e8
 _COUNTED = ("requests", "waited", "sent", "received", "sealed", "opened")
@@ -92,7 +92,7 @@ def lines(
         ("cdtl", "cnl"),
         ("cdtl-threshold", "cnl"),
         ("cdtl-tuples", "cnl-tuples"),
-        ("cdtl-batches", "cnl"),
+        ("cdtl-batches", "cnl-batches"),
     ):
         made[learner] |= _ratios(made[learner], made[other], train)
         ours, naive = answers[asked[learner]], answers[other]

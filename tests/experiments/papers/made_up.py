@@ -61,7 +61,7 @@ def answers(
             "right": cdbsl,
         },
         **dict.fromkeys(("cdtl", "cdtl-tuples", "cdtl-batches"), refining),
-        **dict.fromkeys(("cnl", "cnl-tuples"), naive),
+        **dict.fromkeys(("cnl", "cnl-tuples", "cnl-batches"), naive),
         "traced": {"cdtl": 500, "cnl": 2000, "tree": tree(5, largest)},
         "threshold": {
             "learn": step(6.0, 150),

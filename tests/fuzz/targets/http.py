@@ -220,6 +220,16 @@ class OutsourceRequests(Target):
             request("GET", tree),
             request("POST", f"{tree}/predictions", rows),
             request("POST", f"{tree}/leaves", rows),
+            request("POST", f"{tree}/leaves", {**rows, "page": 3, "waiting": [1]}),
+            request(
+                "POST",
+                f"{tree}/contents",
+                {"leaves": [1, 2], "after": [1, 0], "page": 2, "refined": False},
+            ),
+            request(
+                "POST", f"{tree}/subtrees", {"subtrees": [{"leaf": 1, "sealed": "AAAA", "data": 1}]}
+            ),
+            request("GET", "/v1/rows?after=-1&limit=3&grouped=true"),
             request("GET", f"{tree}/leaves/1/rows?after=-1&limit=3"),
             request("GET", "/v1/rows?after=-1&limit=3"),
             request("GET", "/v1/pending?after=0&limit=3"),

@@ -150,6 +150,23 @@ def test_no_sensitive_value_is_sent_at_all(seen):
         assert not any(value.encode() in opened for value in [*DISEASES, *SECRET])
 
 
+def test_the_order_of_the_rows_is_not_that_of_the_file(connect):
+    """A file may be sorted by what must not be told."""
+    table, asked = connect(), []
+    real = table.reach
+    table.reach = lambda tree, rows, **more: asked.append(rows) or real(tree, rows, **more)
+    learner = Collaborative(table, table.grow("binary"))
+    ages = people(300, seed=4).assign(age=[i / 10 for i in range(300)])
+    expected = learner.predict(ages)
+    for at_once in (1, 200):
+        asked.clear()
+        assert learner.predict(ages, at_once) == expected
+        sent = [float(row[1]) for rows in asked for row in rows]
+        assert sorted(sent) == ages["age"].tolist()
+        # 300 numbers in a random order: five standard deviations
+        assert abs(np.corrcoef(sent, np.arange(300))[0, 1]) < 5 / np.sqrt(300)
+
+
 def test_whoever_is_asked_about_is_sent_without_name_and_class(seen):
     assert b"asked00" not in seen["sent"]
     bodies = [json.loads(body) for body in re.findall(rb'\{"rows":\[\[.*?\]\]\}', seen["sent"])]

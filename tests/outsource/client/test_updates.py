@@ -438,7 +438,9 @@ class TestPlans:
             with pytest.raises(Unavailable):
                 flush(first)
             plans = {
-                row.person: row.plan.gid for row in read_waiting_rows(first) if row.plan is not None
+                row.person: row.plan.gid
+                for row in read_waiting_rows(first).rows
+                if row.plan is not None
             }
             assert len(plans) > 30
             assert first.about()["rows"] == 500
@@ -465,7 +467,7 @@ class TestPlans:
             assert len(before) == len(after) == 60
             assert not before.keys() & after.keys()
             assert len({len(sealed) for sealed in [*before.values(), *after.values()]}) == 1
-            planned = [row.plan is not None for row in read_waiting_rows(table)]
+            planned = [row.plan is not None for row in read_waiting_rows(table).rows]
             assert sum(planned) == 30
             assert planned not in (sorted(planned), sorted(planned, reverse=True)), (
                 "those without a group must not stand together"
@@ -486,11 +488,11 @@ class TestPlans:
         with own.table() as table:
             insert(table, NEW.assign(disease=["flu", "gout"] * 30), batch=1000)
             updates._draw_plan(table)
-            rows = read_waiting_rows(table)
+            rows = read_waiting_rows(table).rows
             first = rows[0].plan.gid
             # never the partner of the first
-            others = [row.number for row in rows if row.plan.gid != first]
-            part = [rows[0].number, *others[: shown - 1]]
+            others = [row.numbers[0] for row in rows if row.plan.gid != first]
+            part = [rows[0].numbers[0], *others[: shown - 1]]
             real = dict(table.pending())
             monkeypatch.setattr(
                 table, "pending", lambda: [(number, real[number]) for number in part]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
@@ -433,7 +433,9 @@ def card(
 
 
 class _Learner(Protocol):
-    def predict(self, frame: Any, at_once: int) -> list[str]: ...
+    def predict(
+        self, frame: Any, at_once: int, progress: Callable[[int, int], None]
+    ) -> list[str]: ...
 
 
 def _predict(
@@ -453,11 +455,8 @@ def _predict(
     if output is not None:
         check_writable(output, force=force)
     target = there.anatomy.schema.target
-    said: list[str] = []
     with _bar("classifying", len(rows)) as progress:
-        for start in range(0, len(rows), at_once):
-            said += learner.predict(rows.iloc[start : start + at_once], at_once)
-            progress(len(said), len(rows))
+        said = learner.predict(rows, at_once, progress)
     answers = pd.DataFrame({target: said}).to_csv(index=False)
     if output is None:
         typer.echo(answers, nl=False)

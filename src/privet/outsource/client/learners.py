@@ -58,6 +58,15 @@ _SMALLEST_PAGE = 250
 Keep = Literal["counts", "tuples"]
 
 
+#: Told how many are done, and of how many.
+Progress = Callable[[int, int], None]
+_shuffler = secrets.SystemRandom()
+
+
+def _tell_nobody(done: int, of: int) -> None:
+    """Show no progress."""
+
+
 class Baseline:
     """cdbsl: predict with the server's tree alone."""
 
@@ -65,7 +74,9 @@ class Baseline:
         self._table = table
         self.tree = table.newest_tree() if tree is None else tree
 
-    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+    def predict(
+        self, frame: Any, at_once: int = AT_ONCE, progress: Progress = _tell_nobody
+    ) -> list[str]:
         """Predict the class of each row of a data frame.
 
         Its sensitive column is not sent, and need not be there.
@@ -75,11 +86,11 @@ class Baseline:
                 "without the key or the owner's anatomy.json, a server could ask for any column; "
                 "give one of them"
             )
-        answers: list[str] = []
-        for columns in _split_into_blocks(frame, self._table.anatomy.identifying, at_once):
-            answers += self._table.classify(self.tree.id, list(zip(*columns, strict=True)))
-            self._table.predictions += len(columns[0])
-        return answers
+        answers = _Answers(len(frame), progress)
+        for rows, columns in _split_into_blocks(frame, self._table.anatomy.identifying, at_once):
+            answers.put(rows, self._table.classify(self.tree.id, list(zip(*columns, strict=True))))
+            self._table.predictions += len(rows)
+        return answers.all
 
 
 class Naive:
@@ -113,20 +124,23 @@ class Naive:
         text = _write_tree(learn(table.anatomy.schema, rows, self._splits), rows, self._keep)
         table.store(NAIVE, table.sealer.seal("naive", (), text), replaces, rows.version)
 
-    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+    def predict(
+        self, frame: Any, at_once: int = AT_ONCE, progress: Progress = _tell_nobody
+    ) -> list[str]:
         """Predict the class of each row.
 
         The tree is fetched and opened for each block of rows, and not kept.
         """
         table = self._table
-        answers: list[str] = []
+        answers = _Answers(len(frame), progress)
         schema = table.anatomy.schema
-        for columns in _split_into_blocks(frame, schema, at_once):
+        for rows, columns in _split_into_blocks(frame, schema, at_once):
             _, sealed = table.fetch(NAIVE)
             tree = unpad_tree(schema, table.sealer.open("naive", (), sealed))
-            answers += predict_classes(tree, encode_entries(schema.attributes.values(), columns))
-            table.predictions += len(columns[0])
-        return answers
+            codes = encode_entries(schema.attributes.values(), columns)
+            answers.put(rows, predict_classes(tree, codes))
+            table.predictions += len(rows)
+        return answers.all
 
 
 class Collaborative:
@@ -154,16 +168,18 @@ class Collaborative:
         self._keep = check_name("keep", keep, get_args(Keep))
         self._outbox = Outbox(table) if outbox is None else outbox
 
-    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+    def predict(
+        self, frame: Any, at_once: int = AT_ONCE, progress: Progress = _tell_nobody
+    ) -> list[str]:
         """Predict the class of each row.
 
         Nothing is kept between blocks of rows, but for sub-trees that are on their way.
         """
         table = self._table
-        answers: list[str] = []
+        answers = _Answers(len(frame), progress)
         schema = table.anatomy.schema
         sensitive = schema.index(table.anatomy.sensitive)
-        for columns in _split_into_blocks(frame, schema, at_once):
+        for rows, columns in _split_into_blocks(frame, schema, at_once):
             codes = encode_entries(schema.attributes.values(), columns)
             sent = [column for position, column in enumerate(columns) if position != sensitive]
             waiting = self._outbox.subtrees(self.tree.id)
@@ -176,9 +192,9 @@ class Collaborative:
                 here = leaves == leaf
                 answer[here] = predict_classes(tree, [column[here] for column in codes])
             self._outbox.send()
-            answers += answer.tolist()
-            table.predictions += len(leaves)
-        return answers
+            answers.put(rows, answer.tolist())
+            table.predictions += len(rows)
+        return answers.all
 
     def refine(self, leaf: int, rows: TrueRows) -> Tree:
         """Learn the sub-tree of a leaf from its rows, and put it into the outbox."""
@@ -231,12 +247,35 @@ def _write_tree(tree: Tree, rows: TrueRows, keep: Keep) -> bytes:
     return pad_tree(tree, len(rows), rows if keep == "tuples" else None)
 
 
-def _split_into_blocks(frame: Any, schema: Schema, at_once: int) -> Iterator[list[list[CellText]]]:
-    """The cells of each attribute, some rows at a time."""
+def _split_into_blocks(
+    frame: Any, schema: Schema, at_once: int
+) -> Iterator[tuple[list[int], list[list[CellText]]]]:
+    """Some rows at a time, and the cells of each attribute.
+
+    Rows are in a random order: a file that is sorted by the sensitive attribute would otherwise
+    tell it to the server.
+    """
     check_integer("at_once", at_once, 1, 10_000)
     columns = attribute_cells(frame, schema)
-    for start in range(0, len(frame), at_once):
-        yield [column[start : start + at_once] for column in columns]
+    order = list(range(len(frame)))
+    _shuffler.shuffle(order)
+    for start in range(0, len(order), at_once):
+        rows = order[start : start + at_once]
+        yield rows, [[column[row] for row in rows] for column in columns]
+
+
+class _Answers:
+    """Answers in the order of the rows, in whatever order they come."""
+
+    def __init__(self, n_rows: int, progress: Progress) -> None:
+        self.all = [""] * n_rows
+        self._done, self._progress = 0, progress
+
+    def put(self, rows: Sequence[int], answers: Sequence[str]) -> None:
+        for row, answer in zip(rows, answers, strict=True):
+            self.all[row] = answer
+        self._done += len(rows)
+        self._progress(self._done, len(self.all))
 
 
 # A threshold on the size of the base tree's leaves (Mancuhan and Clifton 2014, section 4).
@@ -263,7 +302,7 @@ def choose_leaf_size(
     splits: str = "multiway",
     sizes: Sequence[int] = SIZES,
     max_depth: int | None = None,
-    progress: Callable[[int, int], None] = lambda *_: None,
+    progress: Progress = _tell_nobody,
 ) -> tuple[Tried, list[Tried]]:
     """Grow and refine a base tree per threshold, and keep the best.
 

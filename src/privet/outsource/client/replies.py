@@ -214,6 +214,9 @@ def parse_contents(
     return LeafContents(subtrees, page, leaves, None if following is None else places[-1])
 
 
+_CELL_TYPES = {str, type(None)}
+
+
 def _parse_groups(told: dict[str, Any]) -> dict[int, list[SequenceEntry]]:
     return {
         int(gid): [(check_natural(seq), check_cell(value)) for seq, value in entries]
@@ -225,10 +228,12 @@ def _parse_grouped_row(
     anatomy: Anatomy, told: list[Any], groups: dict[int, list[SequenceEntry]]
 ) -> CandidateRow:
     number, cells, pruning, gid, eseq = told
-    check_that(len(cells) == len(anatomy.columns) and type(pruning) is bool)
+    # at once, because there are many: what JSON holds is exactly of these types
+    check_that(len(cells) == len(anatomy.columns) and set(map(type, cells)) <= _CELL_TYPES)
+    check_that(type(cells) is list and type(pruning) is bool)
     return CandidateRow(
         check_natural(number),
-        [check_cell(one) for one in cells],
+        cells,
         pruning,
         check_natural(gid),
         decode_base64(eseq),

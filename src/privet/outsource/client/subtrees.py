@@ -209,6 +209,9 @@ def _read_rows(schema: Schema, text: bytes) -> tuple[list[Codes], Codes] | None:
         columns.append(np.frombuffer(text, dtype, n_rows, at))
         at += n_rows * size
     *codes, classes, pruning = columns
+    bounds = [*schema.sizes, schema.n_classes, 2]
+    if any(column.max() >= bound for column, bound in zip(columns, bounds, strict=True)):
+        raise SealError
     grown = pruning == 0 if not pruning.all() else np.ones(n_rows, dtype=bool)
     return [column[grown] for column in codes], classes[grown]
 
