@@ -178,12 +178,14 @@ def test_a_person_comes_with_all_values_of_the_group_or_none(seen):
     """In what the server sends, a person never stands beside the true value alone."""
     groups, true = group_values(seen), truth(seen)
     found = 0
-    for told in re.findall(rb'\{[^\n]*?"groups":[^\n]*\}', seen["received"]):
+    for told in re.findall(rb'\{[^\n]*?"groups":\{[^\n]*\}', seen["received"]):
         answer, _ = json.JSONDecoder().raw_decode(told.decode())
         page = answer.get("candidates", answer)
         for row in page["rows"]:
             cells, gid = row[-4], str(row[-2])
-            assert Counter(value for _, value in page["groups"][gid]) == groups[cells[-1]]
+            values = Counter(value for _, value in page["groups"][gid])
+            assert values == groups[cells[-1]]
+            assert values[true[cells[-1]]] * 2 <= values.total()
             found += 1
     assert found > 400
     found = 0
@@ -196,7 +198,7 @@ def test_a_person_comes_with_all_values_of_the_group_or_none(seen):
         assert values == groups[name]
         assert values[true[name]] * 2 <= values.total()
         found += 1
-    assert found > 400
+    assert found > 300, "some rows come one leaf at a time, as from a server of 0.1"
 
 
 def test_in_the_database_no_table_has_both(seen):
