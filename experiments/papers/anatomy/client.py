@@ -112,7 +112,7 @@ class Client:
         """
         tree = asdict(self._table.grow(self._splits)) if tree is None else tree
         said: list[str] = []
-        parts = []
+        parts, most_held = [], 0.0
         ends = [n for n in (*PREDICTIONS, len(self._rows)) if n <= len(self._rows)]
         outgoing = Outbox(self._table, outbox)
         learner = Collaborative(self._table, TreeSummary(**tree), keep=keep, outbox=outgoing)
@@ -123,7 +123,8 @@ class Client:
                     if end == len(self._rows):
                         outgoing.close()
                 parts.append({"upto": end, "step": some.step})
-        predicting.step["rows_held"] = max(part["step"]["rows_held"] for part in parts)
+                most_held = max(most_held, some.step["rows_held"])
+        predicting.step["rows_held"] = most_held
         with Stopwatch(self._table) as again:
             learner = Collaborative(self._table, TreeSummary(**tree), keep=keep)
             learner.predict(self._rows[:_AGAIN], at_once)

@@ -100,7 +100,8 @@ class Naive:
         self, table: OutsourcedTable, splits: Splits = "multiway", keep: Keep = "counts"
     ) -> None:
         self._table, self._splits = table, splits
-        self._keep = check_name("keep", keep, get_args(Keep))
+        check_name("keep", keep, get_args(Keep))
+        self._keep = keep
 
     def is_there(self) -> bool:
         """Return whether the server holds a tree of this kind."""
@@ -165,7 +166,8 @@ class Collaborative:
     ) -> None:
         self._table = table
         self.tree = table.newest_tree() if tree is None else tree
-        self._keep = check_name("keep", keep, get_args(Keep))
+        check_name("keep", keep, get_args(Keep))
+        self._keep = keep
         self._outbox = Outbox(table) if outbox is None else outbox
 
     def predict(

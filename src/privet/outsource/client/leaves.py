@@ -6,6 +6,7 @@ A page is joined as it comes: its texts go, and codes stay until their leaf is w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def _read_one_by_one(
                 leaf,
                 table.fetch(table.subtree_place(tree, leaf))[1] if sealed is None else sealed,
             )
-        elif len(rows := join_rows(table, lambda leaf=leaf: table.leaf_rows(tree, leaf))):
+        elif len(rows := join_rows(table, partial(table.leaf_rows, tree, leaf))):
             yield leaf, rows
 
 

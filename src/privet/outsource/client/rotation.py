@@ -98,7 +98,8 @@ def _reseal_pending(table: OutsourcedTable) -> int:
         for number, sealed in table.pending()
         if not table.sealer.is_current(sealed)
     ]
-    gone, fresh = [], []
+    gone: list[int] = []
+    fresh: list[str] = []
     for number, sealed in old:
         if len(gone) == _AT_ONCE:
             break

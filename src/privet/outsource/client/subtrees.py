@@ -198,14 +198,15 @@ def _read_rows(schema: Schema, text: bytes) -> tuple[list[Codes], Codes] | None:
     """The rows that follow a tree and that it was grown from; None where none follow."""
     if len(text) % 2 == 0:
         return None
-    dtypes = [*(attribute.dtype for attribute in schema.attributes.values()), schema.label.dtype]
-    sizes = [*(np.dtype(dtype).itemsize for dtype in dtypes), 1]
+    labels = [*schema.attributes.values(), schema.label]
+    dtypes = [*(np.dtype(label.dtype) for label in labels), np.dtype(np.uint8)]
+    sizes = [dtype.itemsize for dtype in dtypes]
     (n_rows,) = _COUNT.unpack_from(text, len(text) - _COUNT.size)
     at = len(text) - _COUNT.size - n_rows * sum(sizes) - n_rows * sum(sizes) % 2
     if at < 0 or not n_rows:
         raise SealError
     columns = []
-    for dtype, size in zip((*dtypes, np.uint8), sizes, strict=True):
+    for dtype, size in zip(dtypes, sizes, strict=True):
         columns.append(np.frombuffer(text, dtype, n_rows, at))
         at += n_rows * size
     *codes, classes, pruning = columns
@@ -220,7 +221,7 @@ def _count_rows(tree: Tree, codes: list[Codes], classes: Codes) -> Tree:
     """The tree with the classes of these rows; a node that none reaches keeps those it has."""
     entry = tree.reach(codes) * tree.schema.n_classes + classes
     ends = np.bincount(entry, minlength=tree.counts.size).reshape(tree.counts.shape)
-    counts = sum_upwards(tree.cells, ends)
+    counts = sum_upwards(tree.cells, ends.astype(np.float64))
     return replace(
         tree, counts=np.where(counts.sum(axis=1, keepdims=True) > 0, counts, tree.counts)
     )

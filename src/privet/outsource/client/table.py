@@ -9,6 +9,7 @@ import json
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -74,7 +75,8 @@ class OutsourcedTable:
         retry_for: float = 30.0,
     ) -> None:
         self._links: list[Link] = []
-        self._make_link = lambda: Link(
+        self._make_link = partial(
+            Link,
             url,
             token,
             ca=ca,
