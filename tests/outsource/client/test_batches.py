@@ -274,6 +274,14 @@ class TestTuples:
         if aside == 0:
             assert predict_classes(other, rows.codes) != predict_classes(read, rows.codes)
 
+    def test_one_that_the_server_would_not_take_is_told(self, connect):
+        """In the outbox it would be in the way of all others for ever."""
+        table = connect()
+        table.sealed_limit = 1000
+        learner = Collaborative(table, table.grow("binary"), keep="tuples")
+        with pytest.raises(OutsourceError, match="keep counts"):
+            learner.predict(NEW)
+
     def test_a_client_of_0_1_reads_the_tree_before_them(self, connect):
         """It takes a length and a compressed tree, and ignores what follows."""
         import zlib

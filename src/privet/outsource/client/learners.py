@@ -203,6 +203,12 @@ class Collaborative:
         table = self._table
         text = _write_tree(learn(table.anatomy.schema, rows, self._splits), rows, self._keep)
         sealed = table.sealer.seal("subtree", (self.tree.id, leaf), text)
+        if len(sealed) > table.sealed_limit:  # in the outbox it would be in the way of all others
+            raise OutsourceError(
+                f"the sealed sub-tree of a leaf of {len(rows)} rows has {len(sealed)} bytes, and "
+                f"the server takes {table.sealed_limit}: keep counts in place of tuples, or let "
+                "its owner raise the limit 'sealed'"
+            )
         self._outbox.add(self.tree.id, (leaf, sealed, rows.version))
         return unpad_tree(table.anatomy.schema, text)  # as whoever comes later will see it
 

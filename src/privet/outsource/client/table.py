@@ -89,6 +89,8 @@ class OutsourcedTable:
         facts = self.about()
         #: Whether the server answers about many leaves at once; one of 0.1 does not.
         self.batches = "batches" in facts["features"]
+        #: The most bytes of one sealed text.
+        self.sealed_limit: int = facts["sealed_limit"]
         self.anatomy: Anatomy = facts["anatomy"]
         self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
         if anatomy is not None and anatomy != self.anatomy:
