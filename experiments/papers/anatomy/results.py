@@ -22,13 +22,10 @@ LEARNERS = ("cdbsl", "cdtl", "cdtl-threshold", "cnl")
 #: The same again in other ways: trees with their tuples, as in the paper, and 200 predictions in an
 #: exchange.
 VARIANTS = ("cdtl-tuples", "cnl-tuples", "cdtl-batches", "cnl-batches")
-#: The paper's line, in bits a second.
-LINE_SPEED = 1e8
 _COUNTED = ("requests", "waited", "sent", "received", "sealed", "opened")
 #: Of a learner to cnl on the same fold; empty for cdbsl and cnl.
 RATIOS = (
     "time_ratio",
-    "time_ratio_100mbit_estimate",
     "cpu_ratio",
     "largest_leaf_ratio",
     "rows_held_ratio",
@@ -55,7 +52,6 @@ COLUMNS = (
         "predict_seconds",
         "seconds",
         "cpu_seconds",
-        "seconds_100mbit_estimate",
     ),
     *_COUNTED,
     *(f"{name}_each" for name in _COUNTED),
@@ -116,8 +112,6 @@ def _costs(answer: dict[str, Any], test: int) -> Line:
         "predict_seconds": answer["predict"]["seconds"],
         "seconds": total("seconds"),
         "cpu_seconds": total("cpu"),
-        "seconds_100mbit_estimate": total("seconds")
-        + 8 * (total("sent") + total("received")) / LINE_SPEED,
         **{name: total(name) for name in _COUNTED},
         **{f"{name}_each": total(name) / test for name in _COUNTED},
         "refined": total("refined"),
@@ -132,8 +126,6 @@ def _ratios(ours: Line, naive: Line, train: int) -> Line:
     peak = ours.get("peak_bytes")
     return {
         "time_ratio": ours["seconds"] / naive["seconds"],
-        "time_ratio_100mbit_estimate": ours["seconds_100mbit_estimate"]
-        / naive["seconds_100mbit_estimate"],
         "cpu_ratio": ours["cpu_seconds"] / naive["cpu_seconds"],
         "largest_leaf_ratio": ours["largest_leaf"] / train,
         "rows_held_ratio": ours["rows_held"] / naive["rows_held"],

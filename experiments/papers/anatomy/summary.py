@@ -203,8 +203,7 @@ def _accuracy(table: Any) -> str:
 
 def _ratios(table: Any) -> str:
     columns = {
-        "time_ratio": "time",
-        "time_ratio_100mbit_estimate": "time at 100 Mbit/s (estimate)",
+        "time_ratio": "time by the clock",
         "cpu_ratio": "client's processor",
         "largest_leaf_ratio": "largest leaf / training rows (the paper's memory)",
         "rows_held_ratio": "most rows in memory",
@@ -273,7 +272,6 @@ def _seconds(table: Any) -> str:
         "predict_seconds",
         "seconds",
         "cpu_seconds",
-        "seconds_100mbit_estimate",
     )
     named = (
         "server grows the base tree",
@@ -281,7 +279,6 @@ def _seconds(table: Any) -> str:
         "predicting",
         "client in all",
         "of its processor",
-        "at 100 Mbit/s (estimate)",
     )
     rows = []
     for _, mine in table.groupby("experiment"):

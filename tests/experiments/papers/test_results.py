@@ -51,12 +51,6 @@ def test_the_lines_of_a_fold():
     assert (cnl["requests"], cnl["requests_each"], cnl["received_each"]) == (24, 2.4, 800)
 
 
-def test_the_estimate_adds_the_time_of_the_bytes_on_a_line():
-    lines = {line["learner"]: line for line in fold(2, 0)}
-    assert lines["cdtl"]["seconds_100mbit_estimate"] == pytest.approx(2 + 8 * 5000 / 1e8)
-    assert lines["cnl"]["seconds_100mbit_estimate"] == pytest.approx(4 + 8 * 10_000 / 1e8)
-
-
 def test_the_csv_file(tmp_path):
     lines = [*fold(2, 0), *fold(2, 1)]
     write_csv(lines, tmp_path / "results.csv")
