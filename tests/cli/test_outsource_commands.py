@@ -210,6 +210,20 @@ class TestServed:
         assert privet("outsource", "status", served).code == 2
         assert privet("outsource", "client", "revoke", "ada").code == 0
 
+    def test_roles(self, privet: Run, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        words = ("outsource", "client")
+        found = re.search(r"once: (\S+)", privet(*words, "add", "bob", "--role", "ask").out)
+        assert found is not None
+        assert privet(*words, "list").out.splitlines() == ["ada", "bob (base trees only)"]
+        assert privet(*words, "add", "eve", "--role", "owner").code == 2
+        monkeypatch.setenv("PRIVET_TOKEN", found[1])
+        assert privet("outsource", "status", served).code == 0
+        refused = privet("outsource", "learn", served)
+        assert (refused.code, "base trees" in refused.err) == (2, True)
+        assert privet(*words, "role", "bob", "key").code == 0
+        assert privet("outsource", "learn", served).code == 0
+        assert privet(*words, "role", "nobody", "ask").code == 2
+
     def test_learning_and_predicting(self, privet: Run, served: str, table: pd.DataFrame) -> None:
         assert "no tree yet" in privet("outsource", "predict", served, "t.csv", "-k", "k").err
         assert (

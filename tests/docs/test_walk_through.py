@@ -138,15 +138,11 @@ def test_the_outsourced_table(tmp_path, port):
     }
     assert rows["said"] == rows["again"]
     assert len(rows["said"]) == len(rows["naive"]) == len(rows["alone"]) == 501
-    held_back = re.search(r"(\d+) rows cannot be placed", said)
-    kept = len(rows["stored"]) - (int(held_back[1]) if held_back else 0)
-    assert len(rows["back"]) == kept, "what was inserted was deleted"
+    assert len(rows["back"]) == len(rows["stored"]), "what was inserted was deleted"
     assert not (tmp_path / "wrong.csv").exists()
     assert "not differential privacy" in (tmp_path / "card.md").read_text()
     assert (tmp_path / "attack.svg").exists()
     right = [int(n) for n in re.findall(r"right for (\d+) of 500 rows", said)]
     assert len(right) == 4
     # How the groups were drawn moves these by a few rows.
-    assert right[2] - 10 <= right[0] == right[1] <= right[3] + 20, (
-        "the tree without the sensitive attribute is not the best"
-    )
+    assert right[2] < right[0] == right[1] <= right[3] + 20, "refining shows a gain"

@@ -26,7 +26,7 @@ MUTANTS = (
     Mutant(
         "what is sealed opens at any place",
         "_encode_place",
-        'return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()',
+        "return _PLACES.encode(place).encode()",
         'return b""',
         "a server moves a value to another person and watches whether the client minds",
         (
@@ -80,10 +80,26 @@ MUTANTS = (
     Mutant(
         "sub-trees are as long as they need to be",
         "pad_tree",
-        'return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\\0")',
-        'return len(packed).to_bytes(_LENGTH, "big") + packed',
+        'return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\\0") + after',
+        'return len(packed).to_bytes(_LENGTH, "big") + packed + after',
         "the length of a sealed sub-tree tells the server about the values below it",
         ("outsource/client/test_subtrees.py::test_a_tree_reads_back_from_a_text_of_one_length",),
+    ),
+    Mutant(
+        "rows are sent in the order of the file",
+        "_split_into_blocks",
+        "_shuffler.shuffle(order)",
+        "pass",
+        "a file that is sorted by the sensitive attribute tells it to the server",
+        ("outsource/client/test_secrecy.py::test_the_order_of_the_rows_is_not_that_of_the_file",),
+    ),
+    Mutant(
+        "a client without the key may do everything",
+        "ServerHandlers.check_key_holder",
+        'self._roles.of(client) != "key"',
+        "False",
+        "somebody who was to ask base trees only reads all rows and drops what others learnt",
+        ("outsource/server/test_roles.py::test_a_role_counts_from_the_next_request_on",),
     ),
     Mutant(
         "a key without a passphrase is taken for one that has one",

@@ -19,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from experiments.papers.anatomy.equation import PREDICTIONS
 from privet._types import Splits
 from privet.domain.encode.rows import encode
 from privet.errors import PrivetError
@@ -28,11 +29,13 @@ from privet.outsource.client import (
     Baseline,
     Collaborative,
     Naive,
+    Outbox,
     OutsourcedTable,
     choose_leaf_size,
 )
+from privet.outsource.client.learners import Keep
+from privet.outsource.client.replies import TreeSummary
 from privet.outsource.client.subtrees import TrueRows, learn, predict_classes
-from privet.outsource.client.table import TreeSummary
 
 READY = "ready"
 #: The paper's way: every prediction is an exchange of its own.
@@ -40,6 +43,8 @@ AT_ONCE = 1
 #: cdbsl costs a client nothing in the paper, so it is not timed like the others.
 _BASELINE_AT_ONCE = 200
 _WARM_UP_ROWS = 8
+#: Rows that are predicted again, once their leaves are refined.
+_AGAIN = 200
 #: What a step of a learner took.
 Step = dict[str, float]
 
@@ -55,7 +60,7 @@ class Stopwatch:
 
     def __enter__(self) -> Self:
         self._table.rows_held = 0  # of this step alone
-        self._meter = self._table.meter
+        self._meter, self._waited = self._table.meter, self._table.link.traffic.requests
         self._cpu, self._clock = time.process_time(), time.perf_counter()
         return self
 
@@ -66,7 +71,9 @@ class Stopwatch:
         trace: TracebackType | None,
     ) -> None:
         seconds, cpu = time.perf_counter() - self._clock, time.process_time() - self._cpu
-        self.step = {"seconds": seconds, "cpu": cpu, **asdict(self._table.meter.since(self._meter))}
+        waited = self._table.link.traffic.requests - self._waited  # what is not in the background
+        spent = asdict(self._table.meter.since(self._meter))
+        self.step = {"seconds": seconds, "cpu": cpu, "waited": waited, **spent}
 
 
 class Client:
@@ -92,22 +99,52 @@ class Client:
             "right": self._right(said),
         }
 
-    def cdtl(self, tree: dict[str, Any]) -> dict[str, Any]:
-        """Refine the leaves of a base tree that predictions reach."""
-        base = TreeSummary(**tree)
-        with Stopwatch(self._table) as predicting:
-            said = Collaborative(self._table, base).predict(self._rows, AT_ONCE)
-        return {"predict": predicting.step, "tree": tree, "right": self._right(said)}
+    def cdtl(
+        self,
+        tree: dict[str, Any] | None,
+        outbox: str,
+        keep: Keep = "counts",
+        at_once: int = AT_ONCE,
+    ) -> dict[str, Any]:
+        """Refine the leaves of a base tree that predictions reach.
 
-    def cnl(self) -> dict[str, Any]:
+        Sub-trees are sent in the background; the last step ends when all of them are there.
+        """
+        tree = asdict(self._table.grow(self._splits)) if tree is None else tree
+        said: list[str] = []
+        parts, most_held = [], 0.0
+        ends = [n for n in (*PREDICTIONS, len(self._rows)) if n <= len(self._rows)]
+        outgoing = Outbox(self._table, outbox)
+        learner = Collaborative(self._table, TreeSummary(**tree), keep=keep, outbox=outgoing)
+        with Stopwatch(self._table) as predicting:
+            for end in sorted(set(ends)):
+                with Stopwatch(self._table) as some:
+                    said += learner.predict(self._rows[len(said) : end], at_once)
+                    if end == len(self._rows):
+                        outgoing.close()
+                parts.append({"upto": end, "step": some.step})
+                most_held = max(most_held, some.step["rows_held"])
+        predicting.step["rows_held"] = most_held
+        with Stopwatch(self._table) as again:
+            learner = Collaborative(self._table, TreeSummary(**tree), keep=keep)
+            learner.predict(self._rows[:_AGAIN], at_once)
+        return {
+            "predict": predicting.step,
+            "parts": parts,
+            "again": again.step,
+            "tree": tree,
+            "right": self._right(said),
+        }
+
+    def cnl(self, keep: Keep = "counts", at_once: int = AT_ONCE) -> dict[str, Any]:
         """Read everything, learn, leave the tree with the server, and fetch it for every
         prediction.
         """
-        learner = Naive(self._table, self._splits)
+        learner = Naive(self._table, self._splits, keep)
         with Stopwatch(self._table) as learning:
-            learner.learn()
+            learner.learn(again=True)
         with Stopwatch(self._table) as predicting:
-            said = learner.predict(self._rows, AT_ONCE)
+            said = learner.predict(self._rows, at_once)
         return {"learn": learning.step, "predict": predicting.step, "right": self._right(said)}
 
     def threshold(self) -> dict[str, Any]:

@@ -21,7 +21,22 @@ from privet.outsource.split import split
 
 PRUNING = 0.2
 #: The clients of a fold, one after the other.
-CLIENTS = ("cdbsl", "cdtl", "cnl", "traced", "threshold")
+CLIENTS = (
+    "cdbsl",
+    "cdtl",
+    "cnl",
+    "traced",
+    "threshold",
+    "cdtl-tuples",
+    "cnl-tuples",
+    "cdtl-batches",
+    "cnl-batches",
+)
+#: How they do what the first cdtl and cnl do.
+_WAYS: dict[str, dict[str, Any]] = {
+    "tuples": {"keep": "tuples"},
+    "batches": {"at_once": 200},
+}
 
 
 def run_fold(
@@ -69,8 +84,14 @@ def _measured(
     # Who comes second may find the server's files in memory; so they take turns.
     order = CLIENTS if fold % 2 == 0 else ("cdbsl", "cnl", "cdtl", *CLIENTS[3:])
     for learner in order:
-        given = {"given": {"tree": answers["cdbsl"]["tree"]}} if learner == "cdtl" else {}
-        answers[learner] = clients[learner].ask(request | {"learner": learner} | given)
+        name, _, way = learner.partition("-")
+        given = dict(_WAYS.get(way, {}))
+        if name == "cdtl":
+            # another than the first has a tree of its own, that nobody has refined
+            tree = None if way else answers["cdbsl"]["tree"]
+            given |= {"tree": tree, "outbox": f"{request['key']}.{learner}"}
+        asked = {"learner": name, "given": given}
+        answers[learner] = clients[learner].ask(request | asked)
         step(learner)
     one, other = answers["cdbsl"]["tree"], answers["traced"]["tree"]
     if (one["leaves"], one["largest"]) != (other["leaves"], other["largest"]):

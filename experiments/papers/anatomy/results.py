@@ -8,21 +8,30 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.papers.anatomy.equation import (
+    LINES,
+    PREDICTIONS,
+    amortise,
+    compare_lines,
+    name_line,
+)
 from experiments.papers.anatomy.experiments import Experiment
 
 Line = dict[str, Any]
 LEARNERS = ("cdbsl", "cdtl", "cdtl-threshold", "cnl")
-#: The paper's line, in bits a second.
-LINE_SPEED = 1e8
-_COUNTED = ("requests", "sent", "received", "sealed", "opened")
+#: The same again in other ways: trees with their tuples, as in the paper, and 200 predictions in an
+#: exchange.
+VARIANTS = ("cdtl-tuples", "cnl-tuples", "cdtl-batches", "cnl-batches")
+_COUNTED = ("requests", "waited", "sent", "received", "sealed", "opened")
 #: Of a learner to cnl on the same fold; empty for cdbsl and cnl.
 RATIOS = (
     "time_ratio",
-    "time_ratio_100mbit_estimate",
     "cpu_ratio",
     "largest_leaf_ratio",
     "rows_held_ratio",
     "peak_ratio",
+    *(name_line(*line) for line in LINES),
+    *(f"equation_ratio_after_{n}" for n in PREDICTIONS),
 )
 COLUMNS = (
     *(
@@ -43,7 +52,6 @@ COLUMNS = (
         "predict_seconds",
         "seconds",
         "cpu_seconds",
-        "seconds_100mbit_estimate",
     ),
     *_COUNTED,
     *(f"{name}_each" for name in _COUNTED),
@@ -65,6 +73,7 @@ def lines(
         "test_rows": test,
     }
     asked = dict(zip(LEARNERS, ("cdbsl", "cdtl", "threshold", "cnl"), strict=True))
+    asked |= {learner: learner for learner in VARIANTS}
     made = {
         learner: {**head, "learner": learner, **_costs(answers[client], test)}
         for learner, client in asked.items()
@@ -75,9 +84,19 @@ def lines(
         answers["traced"]["cdtl"],
         answers["traced"]["cnl"],
     )
-    for learner in ("cdtl", "cdtl-threshold"):
-        made[learner] |= _ratios(made[learner], made["cnl"], train)
-    return [{name: made[learner].get(name) for name in COLUMNS} for learner in LEARNERS]
+    for learner, other in (
+        ("cdtl", "cnl"),
+        ("cdtl-threshold", "cnl"),
+        ("cdtl-tuples", "cnl-tuples"),
+        ("cdtl-batches", "cnl-batches"),
+    ):
+        made[learner] |= _ratios(made[learner], made[other], train)
+        ours, naive = answers[asked[learner]], answers[other]
+        steps = [ours[name] for name in ("learn", "predict") if name in ours]
+        made[learner] |= compare_lines(steps, [naive["learn"], naive["predict"]])
+        if "parts" in ours:
+            made[learner] |= amortise(ours, naive, test)
+    return [{name: made[learner].get(name) for name in COLUMNS} for learner in asked]
 
 
 def _costs(answer: dict[str, Any], test: int) -> Line:
@@ -93,8 +112,6 @@ def _costs(answer: dict[str, Any], test: int) -> Line:
         "predict_seconds": answer["predict"]["seconds"],
         "seconds": total("seconds"),
         "cpu_seconds": total("cpu"),
-        "seconds_100mbit_estimate": total("seconds")
-        + 8 * (total("sent") + total("received")) / LINE_SPEED,
         **{name: total(name) for name in _COUNTED},
         **{f"{name}_each": total(name) / test for name in _COUNTED},
         "refined": total("refined"),
@@ -109,8 +126,6 @@ def _ratios(ours: Line, naive: Line, train: int) -> Line:
     peak = ours.get("peak_bytes")
     return {
         "time_ratio": ours["seconds"] / naive["seconds"],
-        "time_ratio_100mbit_estimate": ours["seconds_100mbit_estimate"]
-        / naive["seconds_100mbit_estimate"],
         "cpu_ratio": ours["cpu_seconds"] / naive["cpu_seconds"],
         "largest_leaf_ratio": ours["largest_leaf"] / train,
         "rows_held_ratio": ours["rows_held"] / naive["rows_held"],

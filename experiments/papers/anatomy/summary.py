@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from experiments.papers.anatomy.equation import LINES, PREDICTIONS, name_line
 from experiments.papers.anatomy.results import LEARNERS, Line
 
 WARNING = "This is anatomization, not differential privacy."
@@ -28,6 +29,7 @@ def summary(lines: Sequence[Line]) -> str:
     ]
     parts += ["## Accuracy", _accuracy(table), *accuracy_verdicts(table)]
     parts += ["## Client time and memory, as shares of cnl's", _ratios(table), *trade_off(table)]
+    parts += ["## Time by the paper's equation", _equation(table), _terms(table)]
     parts += [
         "## Seconds",
         _seconds(table),
@@ -201,8 +203,7 @@ def _accuracy(table: Any) -> str:
 
 def _ratios(table: Any) -> str:
     columns = {
-        "time_ratio": "time",
-        "time_ratio_100mbit_estimate": "time at 100 Mbit/s (estimate)",
+        "time_ratio": "time by the clock",
         "cpu_ratio": "client's processor",
         "largest_leaf_ratio": "largest leaf / training rows (the paper's memory)",
         "rows_held_ratio": "most rows in memory",
@@ -223,6 +224,47 @@ def _ratios(table: Any) -> str:
     return note + _table(("experiment", "learner", *columns.values()), rows, 2)
 
 
+#: In what ways cdtl is compared with cnl.
+_WAYS = {"cdtl-tuples": "tuples", "cdtl": "counts", "cdtl-batches": "200 at once"}
+
+
+def _equation(table: Any) -> str:
+    lines = {name_line(*line): f"{line[0]}, {line[1]} ms" for line in LINES}
+    shared = {f"equation_ratio_after_{n}": f"after {n}" for n in PREDICTIONS}
+    parts = [
+        "cdtl's seconds as a share of cnl's, mean over the folds (standard deviation): processor, "
+        "bytes over the line, and round trips that a prediction waits for. The line is arithmetic."
+    ]
+    for columns in (lines, shared):
+        rows = []
+        for _, mine in table.groupby("experiment"):
+            for learner, way in _WAYS.items():
+                one = mine[mine["learner"] == learner][list(columns)].astype(float)
+                cells = [
+                    f"{_number(mean)}" + (f" ({spread:.2f})" if len(one) > 1 else "")
+                    for mean, spread in zip(one.mean(), one.std(), strict=True)
+                ]
+                rows.append(f"| {title(mine.iloc[0])} | {way} | {' | '.join(cells)} |")
+        parts.append(_table(("experiment", "kept as", *columns.values()), rows, 2))
+    return "\n\n".join(parts)
+
+
+def _terms(table: Any) -> str:
+    """What theorem 2 adds up: rows that a client opens and learns from, and what they cost it."""
+    names = ("opened", "refined", "waited", "sent", "received", "cpu_seconds")
+    rows = []
+    for _, mine in table.groupby("experiment"):
+        for learner in ("cdtl", "cnl"):
+            one = mine[mine["learner"] == learner]
+            cells = [f"{_mean(one[name]):.{3 if name == 'cpu_seconds' else 0}f}" for name in names]
+            rows.append(f"| {title(mine.iloc[0])} | {learner} | {' | '.join(cells)} |")
+    heads = ("decryptions", "leaves refined", "exchanges waited for", "bytes sent", "received")
+    return (
+        "The terms beside the meters, for all predictions of a fold: theorem 2 says that the rows "
+        "of all leaves are at most all rows.\n\n"
+    ) + _table(("experiment", "learner", *heads, "processor seconds"), rows, 2)
+
+
 def _seconds(table: Any) -> str:
     columns = (
         "server_grow_seconds",
@@ -230,7 +272,6 @@ def _seconds(table: Any) -> str:
         "predict_seconds",
         "seconds",
         "cpu_seconds",
-        "seconds_100mbit_estimate",
     )
     named = (
         "server grows the base tree",
@@ -238,7 +279,6 @@ def _seconds(table: Any) -> str:
         "predicting",
         "client in all",
         "of its processor",
-        "at 100 Mbit/s (estimate)",
     )
     rows = []
     for _, mine in table.groupby("experiment"):

@@ -12,6 +12,7 @@ import json
 import secrets
 import time
 import weakref
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -50,7 +51,11 @@ if TYPE_CHECKING:
 
 
 KEY = "Idempotency-Key"
+#: Of a request whose answer may be compressed; all others must not be.
+PACKED = {"Accept-Encoding": "gzip"}
 CONNECT_SECONDS = 5.0
+_CODING = b"content-encoding"
+_GZIP = 31  # what zlib calls gzip with the longest window
 #: Statuses that may be others in a moment.
 _PASSING = (429, 502, 503, 504)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
@@ -78,11 +83,11 @@ class Traffic:
     sent: int = 0
     received: int = 0
 
-    def count(self, response: httpx2.Response) -> None:
-        """Add one exchange."""
+    def count(self, response: httpx2.Response, received: int) -> None:
+        """Add one exchange, with the bytes of the body that were received."""
         self.requests += 1
         self.sent += _head_size(response.request.headers.raw) + len(response.request.content)
-        self.received += _head_size(response.headers.raw) + len(response.content)
+        self.received += _head_size(response.headers.raw) + received
 
 
 class Link:
@@ -159,14 +164,15 @@ class Link:
         """Close the connection."""
         self._client.close()
 
-    def get(self, path: str) -> Json:
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Json:
         """Send a GET request and return the reply."""
-        return self._ask("GET", path)
+        return self._ask("GET", path, headers=headers)
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> Json:
         """Send a POST request and return the reply.
 
-        With a key among the headers, it is a query that is paid for.
+        With a key among the headers, it is a query that is paid for; with :data:`PACKED`, the
+        server may compress its answer.
         """
         return self._ask(
             "POST", path, body, {"Content-Type": "application/json", **(headers or {})}
@@ -256,7 +262,8 @@ class Link:
                 timeout=httpx2.Timeout(seconds, connect=CONNECT_SECONDS),
                 extensions={"trace": deadline.trace},
             ) as response:
-                return self._receive(response, seconds)
+                may = PACKED["Accept-Encoding"] if PACKED.items() <= headers.items() else None
+                return self._receive(response, seconds, may)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             if _is_about_certificates(error):
                 return _Failure(
@@ -272,28 +279,40 @@ class Link:
             # Not its text: it may hold what was sent.
             return _Failure(type(error).__name__, arrived=True)
 
-    def _receive(self, response: httpx2.Response, seconds: float) -> httpx2.Response | _Failure:
+    def _receive(
+        self, response: httpx2.Response, seconds: float, may: str | None
+    ) -> httpx2.Response | _Failure:
         """Read the body of a response, which a server must not draw out, blow up or never end."""
         import httpx2
 
-        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        encoding = response.headers.get("Content-Encoding", "identity").lower()
+        if encoding not in ("identity", may):
             why = "it compressed its answer, although it must not"
             return _Failure(why, arrived=True, passing=False)
-        ends, content = self._clock() + seconds, bytearray()
-        for part in response.iter_bytes():
-            content += part
-            if len(content) > MAX_REPLY:
+        unpacking = None if encoding == "identity" else zlib.decompressobj(_GZIP)
+        ends, content, received = self._clock() + seconds, bytearray(), 0
+        for part in response.iter_bytes() if unpacking is None else response.iter_raw():
+            received += len(part)
+            try:
+                room = MAX_REPLY + 1 - len(content)
+                content += part if unpacking is None else unpacking.decompress(part, room)
+            except zlib.error:
+                why = "its compressed answer is damaged"
+                return _Failure(why, arrived=True, passing=False)
+            if max(received, len(content)) > MAX_REPLY:
                 why = f"its answer is longer than {MAX_REPLY} bytes"
                 return _Failure(why, arrived=True, passing=False)
             if self._clock() > ends:
                 return _Failure(f"its answer took longer than {seconds:g} s", arrived=True)
+        if unpacking is not None and not unpacking.eof:
+            return _Failure("its compressed answer is cut off", arrived=True)
         whole = httpx2.Response(
             response.status_code,
-            headers=response.headers,
+            headers=[pair for pair in response.headers.raw if pair[0].lower() != _CODING],
             content=bytes(content),
             request=response.request,
         )
-        self.traffic.count(whole)
+        self.traffic.count(response, received)
         return whole
 
     def _read(self, response: httpx2.Response) -> Json:

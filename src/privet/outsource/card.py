@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from privet.outsource.anatomy import STATEMENT, Anatomy
-from privet.outsource.client.table import TreeDetails, TreeSummary
+from privet.outsource.client.replies import TreeDetails, TreeSummary
 from privet.text import escape_invisible
 
 

@@ -9,6 +9,7 @@ from experiments.papers.anatomy.results import Line, lines
 def step(seconds: float, rows_held: int = 0, sent: int = 1000, received: int = 4000) -> dict:
     counted = {
         "requests": 12,
+        "waited": 10,
         "sent": sent,
         "received": received,
         "sealed": 3,
@@ -41,6 +42,17 @@ def answers(
     largest: int = 30,
 ) -> dict[str, dict]:
     """Of the clients of one fold with 100 rows to learn from and 10 to predict."""
+    refining = {
+        "predict": step(seconds, 60),
+        "parts": [
+            {"upto": 1, "step": step(seconds / 2)},
+            {"upto": 10, "step": step(seconds / 2)},
+        ],
+        "again": step(0.1),
+        "tree": tree(5, largest),
+        "right": cdtl,
+    }
+    naive = {"learn": step(1.0, 200), "predict": step(3.0), "right": cnl}
     return {
         "cdbsl": {
             "grow": step(0.5),
@@ -48,8 +60,8 @@ def answers(
             "tree": tree(5, largest),
             "right": cdbsl,
         },
-        "cdtl": {"predict": step(seconds, 60), "tree": tree(5, largest), "right": cdtl},
-        "cnl": {"learn": step(1.0, 200), "predict": step(3.0), "right": cnl},
+        **dict.fromkeys(("cdtl", "cdtl-tuples", "cdtl-batches"), refining),
+        **dict.fromkeys(("cnl", "cnl-tuples", "cnl-batches"), naive),
         "traced": {"cdtl": 500, "cnl": 2000, "tree": tree(5, largest)},
         "threshold": {
             "learn": step(6.0, 150),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from experiments.papers.anatomy.pictures import PICTURES, write_pictures
-from experiments.papers.anatomy.results import COLUMNS, LEARNERS, write_csv
+from experiments.papers.anatomy.results import COLUMNS, LEARNERS, VARIANTS, write_csv
 from experiments.papers.anatomy.summary import (
     WARNING,
     accuracy_verdicts,
@@ -22,7 +22,7 @@ from tests.experiments.papers.made_up import fold
 
 def test_the_lines_of_a_fold():
     lines = {line["learner"]: line for line in fold(2, 0)}
-    assert tuple(lines) == LEARNERS
+    assert tuple(lines) == (*LEARNERS, *VARIANTS)
     assert all(tuple(line) == COLUMNS for line in lines.values())
     cdtl, cnl, chosen = lines["cdtl"], lines["cnl"], lines["cdtl-threshold"]
     assert (cdtl["fold"], cdtl["data"], cdtl["sensitive"]) == (1, "votes", "physician_fee_freeze")
@@ -51,18 +51,12 @@ def test_the_lines_of_a_fold():
     assert (cnl["requests"], cnl["requests_each"], cnl["received_each"]) == (24, 2.4, 800)
 
 
-def test_the_estimate_adds_the_time_of_the_bytes_on_a_line():
-    lines = {line["learner"]: line for line in fold(2, 0)}
-    assert lines["cdtl"]["seconds_100mbit_estimate"] == pytest.approx(2 + 8 * 5000 / 1e8)
-    assert lines["cnl"]["seconds_100mbit_estimate"] == pytest.approx(4 + 8 * 10_000 / 1e8)
-
-
 def test_the_csv_file(tmp_path):
     lines = [*fold(2, 0), *fold(2, 1)]
     write_csv(lines, tmp_path / "results.csv")
     with (tmp_path / "results.csv").open(newline="") as file:
         read = list(csv.DictReader(file))
-    assert len(read) == 8
+    assert len(read) == 16
     assert tuple(read[0]) == COLUMNS
     assert [float(one["accuracy"]) for one in read] == [line["accuracy"] for line in lines]
     assert read[0]["time_ratio"] == ""

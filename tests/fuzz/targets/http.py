@@ -220,6 +220,8 @@ class OutsourceRequests(Target):
             request("GET", tree),
             request("POST", f"{tree}/predictions", rows),
             request("POST", f"{tree}/leaves", rows),
+            request("POST", f"{tree}/leaves", {**rows, "page": 3, "waiting": [1]}),
+            request("GET", "/v1/rows?after=-1&limit=3&grouped=true"),
             request("GET", f"{tree}/leaves/1/rows?after=-1&limit=3"),
             request("GET", "/v1/rows?after=-1&limit=3"),
             request("GET", "/v1/pending?after=0&limit=3"),
@@ -250,6 +252,14 @@ class OutsourceRequests(Target):
             request("POST", "/v1/changes", changes),
             request("GET", f"{tree}/leaves/1/subtree"),
             request("GET", "/v1/sealed/naive"),
+            request(
+                "POST", f"{tree}/subtrees", {"subtrees": [{"leaf": 1, "sealed": "AAAA", "data": 1}]}
+            ),
+            request(
+                "POST",
+                f"{tree}/contents",
+                {"leaves": [1, 2], "after": [1, 0], "page": 2, "refined": False},
+            ),
         ]
 
     def run(self, data: bytes) -> None:

@@ -20,7 +20,8 @@ from privet.domain.space import TreeSpace
 from privet.errors import SealError
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import OutsourcedTable
-from privet.outsource.client.subtrees import join_rows
+from privet.outsource.client.leaves import read_leaves
+from privet.outsource.client.subtrees import TrueRows, join_rows
 from privet.outsource.client.updates import read_waiting_rows
 from privet.outsource.files import write_halves
 from privet.outsource.server.app import create_app
@@ -175,6 +176,7 @@ class OutsourceReplies(Target):
             self._served.send(request("POST", "/v1/trees", {"leaf_size": 6})).body
         )["id"]
         self._table = self._connected()
+        self._leaf = min(self._table.details(self._tree).sizes)
         self._true = self._seen()
 
     def close(self) -> None:
@@ -201,7 +203,10 @@ class OutsourceReplies(Target):
         return httpx2.Response(reply.status, content=reply.body)
 
     def _seen(self) -> set[tuple[int, ...]]:
-        rows = join_rows(self._table, self._table.rows)
+        return self._tuples(join_rows(self._table, self._table.rows))
+
+    @staticmethod
+    def _tuples(rows: TrueRows) -> set[tuple[int, ...]]:
         return set(
             zip(
                 rows.seqs.tolist(),
@@ -218,7 +223,11 @@ class OutsourceReplies(Target):
             "/v1/pending": lambda: read_waiting_rows(self._table),
             f"/v1/trees/{self._tree}": lambda: self._table.details(self._tree),
             f"/v1/trees/{self._tree}/leaves": lambda: self._table.reach(
-                self._tree, [["north", "20", "true"]]
+                self._tree, [["north", "20", "true"]], page=100
+            ),
+            f"/v1/trees/{self._tree}/contents": self._check_leaves,
+            f"/v1/trees/{self._tree}/subtrees": lambda: self._table.store_subtrees(
+                self._tree, [(self._leaf, b"sealed", 1)]
             ),
             f"/v1/trees/{self._tree}/predictions": lambda: self._table.classify(
                 self._tree, [["north", "20", "true"]]
@@ -229,14 +238,23 @@ class OutsourceReplies(Target):
     def _check_rows(self) -> None:
         assert self._seen() <= self._true, "a row was joined that nobody sealed"
 
+    def _check_leaves(self) -> None:
+        for _, found in read_leaves(self._table, self._tree, [self._leaf]):
+            assert isinstance(found, bytes) or self._tuples(found) <= self._true
+
     def corpus(self) -> list[bytes]:
         made = []
+        rows = {"rows": [["north", "20", "true"]]}
+        asked = {
+            "leaves": {**rows, "page": 100},
+            "predictions": rows,
+            "contents": {"leaves": [self._leaf]},
+            "subtrees": {"subtrees": [{"leaf": self._leaf, "sealed": "AAAA", "data": 0}]},
+        }
         for path in self._steps():
-            rows = {"rows": [["north", "20", "true"]]}
-            post = path.endswith(("/leaves", "/predictions"))
-            reply = self._served.send(
-                request("POST" if post else "GET", path, rows if post else None)
-            )
+            body = asked.get(path.rpartition("/")[2])
+            more = "?grouped=true" if path == "/v1/rows" else ""
+            reply = self._served.send(request("POST" if body else "GET", path + more, body))
             if reply.status == 200:
                 made.append(f"{path} 200".encode() + BLANK + reply.body)
         return made

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+import numpy as np
+
 from privet.errors import SealError
 from privet.model.structure import tree_to
 from privet.outsource.cipher import KeyRing, Sealer, keys
-from privet.outsource.client.subtrees import pad_tree, unpad_tree
+from privet.outsource.client.subtrees import TrueRows, pad_tree, unpad_tree
 from tests.fuzz.mutate import mutated_bytes, mutated_json
 from tests.fuzz.target import Target
 from tests.report.models import SCHEMA, small_tree
@@ -75,7 +77,11 @@ class SealedTrees(Target):
         return [json.dumps(tree_to(small_tree()), separators=(",", ":")).encode()]
 
     def extra(self) -> list[bytes]:
-        return [pad_tree(small_tree(), 10)]
+        tree = small_tree()
+        codes = [np.zeros(9, dtype=attribute.dtype) for attribute in SCHEMA.attributes.values()]
+        classes = np.zeros(9, dtype=SCHEMA.label.dtype)
+        rows = TrueRows(1, codes, classes, np.arange(9) < 3)
+        return [pad_tree(tree, 10), pad_tree(tree, 9, rows)]
 
     def run(self, data: bytes) -> None:
         raw = data[:1] in (b"\0", b"\1", b"\2", b"\xff")  # the folded text itself, changed

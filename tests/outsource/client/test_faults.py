@@ -40,13 +40,14 @@ def test_killing_the_server_in_the_middle_of_refinements_loses_nothing(tmp_path,
             with there.table(retry_for=0.2) as table:
                 learner = Collaborative(table, table.grow())
                 stored: list[str] = []
-                real = table.store
+                real = table.store_subtrees
 
-                def store(place, *rest, real=real, stored=stored, **more):
-                    real(place, *rest, **more)
-                    stored.append(place)  # from here on it must not be lost
+                def store(tree, subtrees, *rest, real=real, stored=stored):
+                    assert real(tree, subtrees, *rest) == len(subtrees)
+                    stored.extend(leaf for leaf, _, _ in subtrees)  # these must not be lost now
+                    return len(subtrees)
 
-                table.store = store
+                table.store_subtrees = store
                 delay = 0.02 + 0.05 * number % 0.4
                 killer = threading.Timer(
                     delay, os.kill, (there.service.process.pid, signal.SIGKILL)
@@ -60,7 +61,7 @@ def test_killing_the_server_in_the_middle_of_refinements_loses_nothing(tmp_path,
             with there.table() as table:
                 tree = next(tree for tree in table.about()["trees"] if tree.id == learner.tree.id)
                 refined = table.details(tree.id).refined
-                assert {table.subtree_place(tree.id, leaf) for leaf in refined} >= set(stored)
+                assert set(refined) >= set(stored)
                 assert Collaborative(table, tree).predict(NEW) == expected
     finally:
         there.service.kill()

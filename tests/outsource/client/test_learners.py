@@ -219,7 +219,7 @@ class TestCosts:
     def test_memory_is_bounded_by_the_largest_leaf(self, there, connect):
         table, whole = connect(), connect()
         tree = table.grow("binary", leaf_size=10)
-        Collaborative(table, tree).predict(NEW)
+        Collaborative(table, tree).predict(NEW, at_once=1)
         sizes = table.details(tree.id).sizes
         assert max(sizes.values()) == tree.largest < len(there.halves.identifiers)
         assert sum(sizes.values()) == len(there.halves.identifiers)
@@ -241,7 +241,8 @@ class TestCosts:
         assert first.sealed == first.refined == len(refined)
         # all rows of these leaves, and a sub-tree for every later prediction
         assert first.opened == opened + len(NEW) - len(refined)
-        assert first.requests == len(NEW) + 2 * len(refined)
+        # the rows of a leaf come with the answer, and its sub-tree is sent
+        assert first.requests == len(NEW) + len(refined)
         before = table.meter
         Collaborative(table, tree).predict(NEW, at_once=1)
         again = table.meter.since(before)
@@ -295,14 +296,17 @@ class TestLeafSize:
         """Else the choice between the trees would tell something about that row."""
         table = connect()
         before = {tree.id for tree in table.about()["trees"]}
-        real, calls = table.leaf_rows, []
+        real, calls = table.contents, []
 
-        def leaving_out(tree, leaf):
-            calls.append(tree)
-            for page in real(tree, leaf):
-                yield dataclasses.replace(page, rows=page.rows[1:]) if len(calls) == 1 else page
+        def leaving_out(*given, **more):
+            contents = real(*given, **more)
+            calls.append(given)
+            if len(calls) > 1:
+                return contents
+            page = dataclasses.replace(contents.page, rows=contents.page.rows[1:])
+            return dataclasses.replace(contents, page=page, row_leaves=contents.row_leaves[1:])
 
-        monkeypatch.setattr(table, "leaf_rows", leaving_out)
+        monkeypatch.setattr(table, "contents", leaving_out)
         with pytest.raises(SealError):
             choose_leaf_size(table, "binary", sizes=(2, 20))
         assert {tree.id for tree in table.about()["trees"]} == before

@@ -29,6 +29,7 @@ from privet.outsource.anatomy import cells_of, codes_of
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable, updates
 from privet.outsource.client.rotation import export, rotate
+from privet.outsource.client.subtrees import join_rows
 from privet.outsource.client.updates import (
     Flushed,
     Waiting,
@@ -357,7 +358,6 @@ class TestConflicts:
     def test_a_table_that_changes_while_it_is_read_is_read_again(self, own):
         with own.table() as table, own.table() as other:
             tree = table.grow("binary")
-            learner = Collaborative(table, tree)
             leaf = next(iter(table.details(tree.id).sizes))
             real, calls = table.leaf_rows, []
 
@@ -370,7 +370,7 @@ class TestConflicts:
                 return iter(pages)
 
             table.leaf_rows = moving
-            rows = learner.rows(leaf)
+            rows = join_rows(table, lambda: table.leaf_rows(tree.id, leaf))
             assert len(calls) == 2
             assert rows.version == table.about()["version"]
             assert len(rows) == table.details(tree.id).sizes[leaf]
@@ -438,7 +438,9 @@ class TestPlans:
             with pytest.raises(Unavailable):
                 flush(first)
             plans = {
-                row.person: row.plan.gid for row in read_waiting_rows(first) if row.plan is not None
+                row.person: row.plan.gid
+                for row in read_waiting_rows(first).rows
+                if row.plan is not None
             }
             assert len(plans) > 30
             assert first.about()["rows"] == 500
@@ -465,7 +467,7 @@ class TestPlans:
             assert len(before) == len(after) == 60
             assert not before.keys() & after.keys()
             assert len({len(sealed) for sealed in [*before.values(), *after.values()]}) == 1
-            planned = [row.plan is not None for row in read_waiting_rows(table)]
+            planned = [row.plan is not None for row in read_waiting_rows(table).rows]
             assert sum(planned) == 30
             assert planned not in (sorted(planned), sorted(planned, reverse=True)), (
                 "those without a group must not stand together"
@@ -486,11 +488,11 @@ class TestPlans:
         with own.table() as table:
             insert(table, NEW.assign(disease=["flu", "gout"] * 30), batch=1000)
             updates._draw_plan(table)
-            rows = read_waiting_rows(table)
+            rows = read_waiting_rows(table).rows
             first = rows[0].plan.gid
             # never the partner of the first
-            others = [row.number for row in rows if row.plan.gid != first]
-            part = [rows[0].number, *others[: shown - 1]]
+            others = [row.numbers[0] for row in rows if row.plan.gid != first]
+            part = [rows[0].numbers[0], *others[: shown - 1]]
             real = dict(table.pending())
             monkeypatch.setattr(
                 table, "pending", lambda: [(number, real[number]) for number in part]
@@ -518,13 +520,62 @@ class TestPlans:
                 }
                 assert len(lengths) == 1
 
-    def test_a_row_that_is_sent_twice_is_refused(self, own, monkeypatch):
+    def test_a_row_that_is_there_twice_gets_one_group_and_its_copies_go(self, own):
+        """Two groups of one person would have their value in common."""
         with own.table() as table:
-            insert(table, NEW.iloc[:10], batch=1000)
-            real = table.pending()
-            monkeypatch.setattr(table, "pending", lambda: [*real, (10**6, real[0][1])])
+            insert(table, NEW.iloc[:30], batch=1000)
+            rows = table.about()["rows"]
+            copies = [base64.b64encode(sealed).decode() for _, sealed in table.pending()[:7]]
+            table.change_any(pending=copies)
+            assert table.about()["pending"] == 37
+            done = flush(table)
+            assert done.placed + done.waiting == 30
+            assert table.about()["pending"] == done.waiting
+            assert table.about()["rows"] == rows + done.placed
+            check_diverse(table)
+
+    def test_a_copy_from_before_the_plan_goes_with_the_row(self, own, monkeypatch):
+        with own.table() as table:
+            insert(table, NEW.iloc[:30], batch=1000)
+            before = [base64.b64encode(sealed).decode() for _, sealed in table.pending()]
+            monkeypatch.setattr(updates, "_publish", lambda _: Flushed(0, 0, 30))
+            flush(table)
+            monkeypatch.undo()
+            table.change_any(pending=before)
+            done = flush(table)
+            assert done.placed + done.waiting == 30
+            assert table.about()["pending"] == done.waiting
+
+    def test_two_plans_for_one_row_are_refused(self, own, monkeypatch):
+        with own.table() as table:
+            insert(table, NEW.iloc[:30], batch=1000)
+            before = [base64.b64encode(sealed).decode() for _, sealed in table.pending()]
+            monkeypatch.setattr(updates, "_publish", lambda _: Flushed(0, 0, 30))
+            flush(table)
+            first = [base64.b64encode(sealed).decode() for _, sealed in table.pending()]
+            table.change_any(remove_pending=[n for n, _ in table.pending()], pending=before)
+            flush(table)
+            monkeypatch.undo()
+            table.change_any(pending=first)
             with pytest.raises(SealError):
                 flush(table)
+
+    @pytest.mark.parametrize("junk", [b"junk", bytes(1100)])
+    def test_junk_keeps_nobody_from_a_group(self, own, junk, tmp_path):
+        """Somebody without the key may have put it there, or the server."""
+        with own.table() as table:
+            insert(table, NEW.iloc[:30], batch=1000)
+            table.change_any(pending=[base64.b64encode(junk).decode()] * 2)
+            done = flush(table)
+            assert (done.placed > 0, done.unreadable) == (True, 2)
+            assert table.about()["pending"] == done.waiting + 2
+            export(table, tmp_path / "back.csv")
+            own.ring = own.ring.add_fresh_key()
+        with own.table() as table:
+            rotate(table)
+            done = flush(table, drop_unreadable=True)
+            assert done.unreadable == 0
+            assert table.about()["pending"] == done.waiting
 
     def test_how_many_wait_is_not_believed(self, own, monkeypatch):
         """A server that says that many wait would see groups made of a few."""

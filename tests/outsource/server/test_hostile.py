@@ -58,6 +58,8 @@ ROUTES = [
     ("POST", "trees"),
     ("POST", "trees/{tree}/predictions"),
     ("POST", "trees/{tree}/leaves"),
+    ("POST", "trees/{tree}/contents"),
+    ("POST", "trees/{tree}/subtrees"),
     ("PUT", "trees/{tree}/leaves/{leaf}/subtree"),
     ("PUT", "sealed/naive"),
     ("POST", "changes"),

@@ -245,6 +245,8 @@ ROUTES = [
     ("DELETE", f"trees/{TREE}"),
     ("POST", f"trees/{TREE}/predictions"),
     ("POST", f"trees/{TREE}/leaves"),
+    ("POST", f"trees/{TREE}/contents"),
+    ("POST", f"trees/{TREE}/subtrees"),
     ("GET", f"trees/{TREE}/leaves/1/rows"),
     ("GET", "rows"),
     ("GET", f"trees/{TREE}/leaves/1/subtree"),

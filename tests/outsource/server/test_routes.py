@@ -294,6 +294,8 @@ def test_the_description_needs_no_token_and_names_every_route(http):
         "/v1/trees/{tree}": ["delete", "get"],
         "/v1/trees/{tree}/predictions": ["post"],
         "/v1/trees/{tree}/leaves": ["post"],
+        "/v1/trees/{tree}/contents": ["post"],
+        "/v1/trees/{tree}/subtrees": ["post"],
         "/v1/trees/{tree}/leaves/{leaf}/rows": ["get"],
         "/v1/rows": ["get"],
         "/v1/trees/{tree}/leaves/{leaf}/subtree": ["get", "put"],

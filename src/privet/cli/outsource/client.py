@@ -5,7 +5,8 @@ never sees.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
@@ -25,8 +26,8 @@ from privet.cli.outsource.options import (
 )
 
 if TYPE_CHECKING:
-    from privet.outsource.client import OutsourcedTable
-    from privet.outsource.client.table import TreeSummary
+    from privet.outsource.client import Outbox, OutsourcedTable
+    from privet.outsource.client.replies import TreeSummary
 
 OUTPUT = typer.Option(
     None, "--output", "-o", help="Where to write the predictions (CSV); by default standard output."
@@ -37,6 +38,17 @@ AT_ONCE = typer.Option(
     min=1,
     max=10_000,
     help="Rows predicted with one exchange; 1 is the paper's way.",
+)
+KEEP = typer.Option(
+    "counts",
+    "--keep",
+    help="What a sealed tree is kept with: counts of classes, or tuples, its rows (the paper's "
+    "way).",
+)
+OUTBOX = typer.Option(
+    None,
+    "--outbox",
+    help="The file where sealed sub-trees wait for the server; by default beside the key file.",
 )
 SPLITS = typer.Option("multiway", help="multiway: one child per value; binary: two children.")
 
@@ -159,6 +171,8 @@ def predict(
     output: Path | None = OUTPUT,
     tree: str | None = TREE,
     at_once: int = AT_ONCE,
+    keep: str = KEEP,
+    outbox: Path | None = OUTBOX,
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
     force: bool = FORCE,
@@ -173,11 +187,16 @@ def predict(
     Example: [bold]privet outsource predict https://store.example new-people.csv -k people.key -o
     predictions.csv[/bold]
     """
-    from privet.outsource.client import Collaborative
+    from privet.outsource.client import Collaborative, Outbox
 
-    with connect_to_table(url, token_file, key_file, ca) as there:
-        learner = Collaborative(there, _find_tree(there, tree))
-        _predict(learner, there, rows_of(table), at_once, output, force=force)
+    with (
+        connect_to_table(url, token_file, key_file, ca) as there,
+        Outbox(there, _find_outbox(outbox, key_file)) as sending,
+    ):
+        learner = Collaborative(
+            there, _find_tree(there, tree), keep=_check_keep(keep), outbox=sending
+        )
+        _predict(learner, there, rows_of(table), at_once, output, force=force, outbox=sending)
 
 
 def naive(
@@ -188,6 +207,7 @@ def naive(
     splits: str = SPLITS,
     again: bool = typer.Option(False, "--again", help="Learn anew although there is a tree."),
     at_once: int = AT_ONCE,
+    keep: str = KEEP,
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
     force: bool = FORCE,
@@ -203,7 +223,7 @@ def naive(
     from privet.outsource.client import Naive
 
     with connect_to_table(url, token_file, key_file, ca) as there:
-        learner = Naive(there, _check_splits(splits))
+        learner = Naive(there, _check_splits(splits), _check_keep(keep))
         if again or not learner.is_there():
             with working("learning from the whole table"):
                 learner.learn(again=again)
@@ -269,11 +289,24 @@ def insert(
         f"added {len(rows)} rows; {done.placed} got a group ({done.groups} groups), {done.waiting} "
         "wait"
     )
+    _tell_unreadable(done.unreadable)
+
+
+def _tell_unreadable(texts: int) -> None:
+    if texts:
+        typer.echo(
+            f"{texts} texts that wait cannot be opened with this key and were passed over; remove "
+            "them with 'privet outsource flush --drop-unreadable'",
+            err=True,
+        )
 
 
 def flush(
     url: str = URL,
     key_file: Path = KEY_FILE,
+    drop_unreadable: bool = typer.Option(
+        False, "--drop-unreadable", help="Remove texts that wait and that no key opens."
+    ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
@@ -285,8 +318,9 @@ def flush(
     from privet.outsource.client.updates import flush as make_groups
 
     with connect_to_table(url, token_file, key_file, ca) as there:
-        done = make_groups(there)
+        done = make_groups(there, drop_unreadable=drop_unreadable)
     typer.echo(f"{done.placed} rows got a group ({done.groups} groups), {done.waiting} wait")
+    _tell_unreadable(done.unreadable)
 
 
 def delete(
@@ -399,7 +433,9 @@ def card(
 
 
 class _Learner(Protocol):
-    def predict(self, frame: Any, at_once: int) -> list[str]: ...
+    def predict(
+        self, frame: Any, at_once: int, progress: Callable[[int, int], None]
+    ) -> list[str]: ...
 
 
 def _predict(
@@ -410,6 +446,7 @@ def _predict(
     output: Path | None,
     *,
     force: bool,
+    outbox: Outbox | None = None,
 ) -> None:
     import pandas as pd
 
@@ -418,16 +455,14 @@ def _predict(
     if output is not None:
         check_writable(output, force=force)
     target = there.anatomy.schema.target
-    said: list[str] = []
     with _bar("classifying", len(rows)) as progress:
-        for start in range(0, len(rows), at_once):
-            said += learner.predict(rows.iloc[start : start + at_once], at_once)
-            progress(len(said), len(rows))
+        said = learner.predict(rows, at_once, progress)
     answers = pd.DataFrame({target: said}).to_csv(index=False)
     if output is None:
         typer.echo(answers, nl=False)
     else:
         write_out(output, answers, quiet=True, private=True)
+    left = 0 if outbox is None else outbox.close()
     spent = there.meter
     if target in rows.columns:
         label = there.anatomy.schema.label
@@ -441,6 +476,23 @@ def _predict(
         f"{spent.sealed} sealed, {spent.opened} opened, "
         f"{spent.refined} leaves refined, at most {spent.rows_held} rows in memory",
         err=True,
+    )
+    if left and outbox is not None:
+        typer.echo(
+            f"{left} sub-trees wait in {outbox.path}, because the server did not take them "
+            f"({outbox.trouble}); the next 'privet outsource predict' with this key sends them",
+            err=True,
+        )
+
+
+def _find_outbox(given: Path | None, key_file: Path) -> Path | None:
+    """The file that was named, or one beside the key, where sub-trees can wait for the server."""
+    if given is not None:
+        return given
+    return (
+        key_file.with_name(f".{key_file.name}.outbox")
+        if os.access(key_file.parent, os.W_OK)
+        else None
     )
 
 
@@ -457,6 +509,13 @@ def _find_tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
             f"--tree must be the beginning of one tree's id; there are {listed}; got {beginning!r}"
         )
     return matching[0]
+
+
+def _check_keep(keep: str) -> Any:
+    from privet._validate import check_name
+    from privet.outsource.client.learners import Keep
+
+    return check_name("--keep", keep, get_args(Keep))
 
 
 def _check_splits(splits: str) -> Any:

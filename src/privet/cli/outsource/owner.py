@@ -292,9 +292,13 @@ def attack(
     rightly = (
         ""
         if score.confident_right is None
-        else f"  of all people, and {score.confident_right:.0%} of these rightly"
+        else f"  of all people, and right about {score.confident_right:.0%} of these"
     )
     typer.echo(f"  the attack is sure (at least 90%) about       {score.confident:.1%}{rightly}")
+    typer.echo(
+        f"  exposed: it is sure, and right, about         {score.at_least_confident:.1%}  of all "
+        "people"
+    )
     if score.learns:
         typer.echo(
             "the attack learns more than l-diversity allows; a larger l, fewer identifying "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -42,13 +42,21 @@ def init(
     )
 
 
+ROLE = typer.Option(
+    "key",
+    help="key: for those who have the key, everything; ask: base trees and their predictions only.",
+)
+
+
 @client_app.command("add")
-def add_client(name: str = typer.Argument(help="Who."), home: Path = HOME) -> None:
+def add_client(
+    name: str = typer.Argument(help="Who."), role: str = ROLE, home: Path = HOME
+) -> None:
     """Let a client in. Their token is shown this once.
 
     Example: [bold]privet outsource client add ada[/bold]
     """
-    token = _open(home).accounts.add_analyst(name)
+    token = _open(home).add_client(name, _check_role(role))
     typer.echo(f"the token of {name!r}, shown this once: {token}")
 
 
@@ -58,8 +66,23 @@ def list_clients(home: Path = HOME) -> None:
 
     Example: [bold]privet outsource client list[/bold]
     """
-    for name in _open(home).accounts.analysts():
-        typer.echo(name)
+    state = _open(home)
+    for name in state.accounts.analysts():
+        typer.echo(name if state.roles.of(name) == "key" else f"{name} (base trees only)")
+
+
+@client_app.command("role")
+def set_role(
+    name: str = typer.Argument(help="Who."),
+    role: str = typer.Argument(help="key: everything; ask: base trees and their predictions."),
+    home: Path = HOME,
+) -> None:
+    """Say what a client's token is good for, from the next request on.
+
+    Example: [bold]privet outsource client role ada ask[/bold]
+    """
+    _open(home).set_role(name, _check_role(role))
+    typer.echo(f"client {name!r} has the role {role!r}")
 
 
 @client_app.command("token")
@@ -133,6 +156,13 @@ def limits(
 
     _open(home)
     show_limits(ServerLimits, home, changes, as_json=as_json)
+
+
+def _check_role(role: str) -> Any:
+    from privet._validate import check_name
+    from privet.outsource.server.roles import ROLES
+
+    return check_name("role", role, ROLES)
 
 
 def _open(home: Path) -> ServerState:

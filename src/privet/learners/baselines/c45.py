@@ -36,6 +36,7 @@ def grow_c45(
     splits: Splits = "multiway",
     max_depth: int | None = None,
     min_rows: int = 2,
+    max_nodes: int | None = None,
     prune: tuple[Sequence[Codes], Codes] | None = None,
 ) -> Tree:
     """Grow a C4.5 tree (Quinlan 1993, *C4.5: Programs for Machine Learning*, chapter 2).
@@ -66,6 +67,9 @@ def grow_c45(
         The most tests on a path; None for no limit.
     min_rows
         The rows that at least two children must have.
+    max_nodes
+        The most nodes while the tree grows; None for no limit. A multiway split makes a node per
+        value, most of them without rows where an attribute has many.
     prune
         Codes and classes of other rows, for :func:`prune_reduced_error`.
     """
@@ -74,8 +78,12 @@ def grow_c45(
     check_integer("min_rows", min_rows, 1)
     if max_depth is not None:
         check_integer("max_depth", max_depth, 0)
+    if max_nodes is not None:
+        check_integer("max_nodes", max_nodes, 1)
     choose = partial(_choose_binary if splits == "binary" else _choose_multiway, min_rows)
-    tree = grow(data, choose, make_mixed_rule(2 * min_rows), max_depth=max_depth)
+    tree = grow(
+        data, choose, make_mixed_rule(2 * min_rows), max_depth=max_depth, max_nodes=max_nodes
+    )
     return tree if prune is None else prune_reduced_error(tree, *prune)
 
 

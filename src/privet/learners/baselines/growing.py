@@ -181,13 +181,15 @@ def grow(
     may_split: MaySplit,
     *,
     max_depth: int | None = None,
+    max_nodes: int | None = None,
     empty_cells: bool = True,
 ) -> Tree:
     """Split breadth first until nothing more is split.
 
     A leaf that no row reaches has the counts of its parent, so that a prediction there falls back
     on what is known one test earlier. With ``empty_cells`` such a leaf is a cell like any other;
-    without, it belongs to no cell.
+    without, it belongs to no cell. Where a level would make more than ``max_nodes`` nodes in all,
+    its first nodes are split, as far as there is room.
     """
     growth = _Growth(data)
     level = Level.root(data)
@@ -196,6 +198,8 @@ def grow(
         max_depth is None or depth < max_depth
     ):
         choices = [choice for piece in level.pieces() for choice in choose(piece)]
+        if max_nodes is not None:
+            choices = _fit_choices(choices, max_nodes - growth.n_nodes)
         level = growth.split(
             level.where(np.array([choice is not None for choice in choices])),
             [c for c in choices if c],
@@ -209,6 +213,15 @@ def make_mixed_rule(least: int) -> MaySplit:
     return lambda counts: (counts.sum(axis=1) >= least) & ((counts > 0).sum(axis=1) > 1)
 
 
+def _fit_choices(choices: Sequence[SplitChoice | None], room: int) -> list[SplitChoice | None]:
+    """The first splits that make no more nodes than there is room for."""
+    kept: list[SplitChoice | None] = []
+    for choice in choices:
+        room -= 0 if choice is None else int(choice[1].max()) + 1
+        kept.append(choice if room >= 0 else None)
+    return kept
+
+
 class _Growth:
     """The nodes so far, in flat lists; children come after their parents."""
 
@@ -219,6 +232,11 @@ class _Growth:
         self._n_branches = 0
         self._counts: list[Ints] = [Level.root(data).counts]
         self._reached: list[npt.NDArray[np.bool_]] = [np.ones(1, dtype=bool)]
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are so far."""
+        return len(self._attribute)
 
     def split(self, level: Level, splits: Sequence[SplitChoice]) -> Level:
         """Split every node of a level, and give the level of its children that rows reach."""

@@ -160,7 +160,9 @@ def _draw_certainties(axes: Axes, score: _Score) -> None:
             **fill_style(number),
         )
     axes.axvline(score.bound, color=INK, linestyle=_DASHES, linewidth=1.2)
-    exposed = f"{score.at_least_confident:.1%} of people\nare exposed:\n0.9 or more"
+    exposed = (
+        f"{score.at_least_confident:.1%} of people\nare exposed: their\ntrue value got\n0.9 or more"
+    )
     if score.names_open:
         exposed += "\n(which value\nis which was\nguessed)"
     axes.text(0.88, 0.97, exposed, ha="right", va="top", fontsize=9.5, bbox=_label_background())

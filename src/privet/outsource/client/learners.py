@@ -21,21 +21,24 @@ most often on the pruning rows stays.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from privet._types import Splits
-from privet._validate import check_integer
+from privet._validate import check_integer, check_name
 from privet.domain import Schema
 from privet.domain.encode.rows import encode_entries
 from privet.domain.tree import Tree
-from privet.errors import Conflict, NotThere, OutsourceError, ParameterError, SealError
+from privet.errors import NotThere, OutsourceError, ParameterError, SealError
 from privet.outsource.anatomy import CellText, attribute_cells
+from privet.outsource.client.leaves import read_leaves
+from privet.outsource.client.outbox import Outbox
+from privet.outsource.client.replies import LeafContents, TreeSummary
 from privet.outsource.client.subtrees import (
     TrueRows,
     join_rows,
@@ -44,11 +47,24 @@ from privet.outsource.client.subtrees import (
     predict_classes,
     unpad_tree,
 )
-from privet.outsource.client.table import OutsourcedTable, TreeSummary
+from privet.outsource.client.table import PAGE, OutsourcedTable
 
 NAIVE = "/sealed/naive"
 #: Rows that are predicted with one exchange.
 AT_ONCE = 200
+#: Rows of many small leaves that are read at once.
+_SMALLEST_PAGE = 250
+#: What a sealed tree is kept with.
+Keep = Literal["counts", "tuples"]
+
+
+#: Told how many are done, and of how many.
+Progress = Callable[[int, int], None]
+_shuffler = secrets.SystemRandom()
+
+
+def _tell_nobody(done: int, of: int) -> None:
+    """Show no progress."""
 
 
 class Baseline:
@@ -58,7 +74,9 @@ class Baseline:
         self._table = table
         self.tree = table.newest_tree() if tree is None else tree
 
-    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+    def predict(
+        self, frame: Any, at_once: int = AT_ONCE, progress: Progress = _tell_nobody
+    ) -> list[str]:
         """Predict the class of each row of a data frame.
 
         Its sensitive column is not sent, and need not be there.
@@ -68,18 +86,22 @@ class Baseline:
                 "without the key or the owner's anatomy.json, a server could ask for any column; "
                 "give one of them"
             )
-        answers: list[str] = []
-        for columns in _split_into_blocks(frame, self._table.anatomy.identifying, at_once):
-            answers += self._table.classify(self.tree.id, list(zip(*columns, strict=True)))
-            self._table.predictions += len(columns[0])
-        return answers
+        answers = _Answers(len(frame), progress)
+        for rows, columns in _split_into_blocks(frame, self._table.anatomy.identifying, at_once):
+            answers.put(rows, self._table.classify(self.tree.id, list(zip(*columns, strict=True))))
+            self._table.predictions += len(rows)
+        return answers.all
 
 
 class Naive:
     """cnl: do everything at the client."""
 
-    def __init__(self, table: OutsourcedTable, splits: Splits = "multiway") -> None:
+    def __init__(
+        self, table: OutsourcedTable, splits: Splits = "multiway", keep: Keep = "counts"
+    ) -> None:
         self._table, self._splits = table, splits
+        check_name("keep", keep, get_args(Keep))
+        self._keep = keep
 
     def is_there(self) -> bool:
         """Return whether the server holds a tree of this kind."""
@@ -95,101 +117,132 @@ class Naive:
         ``again`` replaces one that is there.
         """
         table = self._table
-        replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
+        replaces = None
+        if again:
+            with suppress(NotThere):
+                replaces = table.fetch(NAIVE)[0]
         rows = join_rows(table, table.rows)
-        tree = learn(table.anatomy.schema, rows, self._splits)
-        table.store(
-            NAIVE, table.sealer.seal("naive", (), pad_tree(tree, len(rows))), replaces, rows.version
-        )
+        text = _write_tree(learn(table.anatomy.schema, rows, self._splits), rows, self._keep)
+        table.store(NAIVE, table.sealer.seal("naive", (), text), replaces, rows.version)
 
-    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+    def predict(
+        self, frame: Any, at_once: int = AT_ONCE, progress: Progress = _tell_nobody
+    ) -> list[str]:
         """Predict the class of each row.
 
         The tree is fetched and opened for each block of rows, and not kept.
         """
         table = self._table
-        answers: list[str] = []
+        answers = _Answers(len(frame), progress)
         schema = table.anatomy.schema
-        for columns in _split_into_blocks(frame, schema, at_once):
+        for rows, columns in _split_into_blocks(frame, schema, at_once):
             _, sealed = table.fetch(NAIVE)
             tree = unpad_tree(schema, table.sealer.open("naive", (), sealed))
-            answers += predict_classes(tree, encode_entries(schema.attributes.values(), columns))
-            table.predictions += len(columns[0])
-        return answers
+            codes = encode_entries(schema.attributes.values(), columns)
+            answers.put(rows, predict_classes(tree, codes))
+            table.predictions += len(rows)
+        return answers.all
 
 
 class Collaborative:
-    """cdtl: refine the server's tree leaf by leaf, when a prediction first reaches a leaf."""
+    """cdtl: refine the server's tree leaf by leaf, when a prediction first reaches a leaf.
 
-    def __init__(self, table: OutsourcedTable, tree: TreeSummary | None = None) -> None:
+    Args:
+        table: at its server.
+        tree: the base tree; by default the newest.
+        keep: what a sub-tree is kept with: the class counts of its nodes, or the tuples that it was
+            learnt from, as in the paper.
+        outbox: where sub-trees wait for the server; by default they are sent with each block of
+            rows, before it is answered.
+    """
+
+    def __init__(
+        self,
+        table: OutsourcedTable,
+        tree: TreeSummary | None = None,
+        *,
+        keep: Keep = "counts",
+        outbox: Outbox | None = None,
+    ) -> None:
         self._table = table
         self.tree = table.newest_tree() if tree is None else tree
+        check_name("keep", keep, get_args(Keep))
+        self._keep = keep
+        self._outbox = Outbox(table) if outbox is None else outbox
 
-    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+    def predict(
+        self, frame: Any, at_once: int = AT_ONCE, progress: Progress = _tell_nobody
+    ) -> list[str]:
         """Predict the class of each row.
 
-        Nothing is kept between blocks of rows.
+        Nothing is kept between blocks of rows, but for sub-trees that are on their way.
         """
         table = self._table
-        answers: list[str] = []
-        schema, sensitive = (
-            table.anatomy.schema,
-            table.anatomy.schema.index(table.anatomy.sensitive),
-        )
-        for columns in _split_into_blocks(frame, schema, at_once):
+        answers = _Answers(len(frame), progress)
+        schema = table.anatomy.schema
+        sensitive = schema.index(table.anatomy.sensitive)
+        for rows, columns in _split_into_blocks(frame, schema, at_once):
             codes = encode_entries(schema.attributes.values(), columns)
             sent = [column for position, column in enumerate(columns) if position != sensitive]
-            reached = table.reach(self.tree.id, list(zip(*sent, strict=True)))
+            waiting = self._outbox.subtrees(self.tree.id)
+            reached = table.reach(
+                self.tree.id, list(zip(*sent, strict=True)), page=self._page, waiting=waiting
+            )
+            # where there are neither rows nor a sub-tree, the base tree has to do
             answer, leaves = np.array(reached.classes, dtype=object), np.array(reached.leaves)
-            for leaf in np.unique(leaves).tolist():
+            for leaf, tree in self._trees_of(set(reached.leaves), waiting, reached.contents):
                 here = leaves == leaf
-                tree = self._subtree(leaf, reached.subtrees)
-                if tree is not None:
-                    answer[here] = predict_classes(tree, [column[here] for column in codes])
-            answers += answer.tolist()
-            table.predictions += len(leaves)
-        return answers
-
-    def rows(self, leaf: int) -> TrueRows:
-        """Return the true rows of a leaf."""
-        return join_rows(self._table, lambda: self._table.leaf_rows(self.tree.id, leaf))
+                answer[here] = predict_classes(tree, [column[here] for column in codes])
+            self._outbox.send()
+            answers.put(rows, answer.tolist())
+            table.predictions += len(rows)
+        return answers.all
 
     def refine(self, leaf: int, rows: TrueRows) -> Tree:
-        """Learn the sub-tree of a leaf from its rows and leave it with the server."""
+        """Learn the sub-tree of a leaf from its rows, and put it into the outbox."""
         table = self._table
-        text = pad_tree(learn(table.anatomy.schema, rows, self._splits), len(rows))
-        place = table.subtree_place(self.tree.id, leaf)
-        tree = unpad_tree(table.anatomy.schema, text)  # as whoever comes later will see it
-        try:
-            table.store(
-                place, table.sealer.seal("subtree", (self.tree.id, leaf), text), data=rows.version
+        text = _write_tree(learn(table.anatomy.schema, rows, self._splits), rows, self._keep)
+        sealed = table.sealer.seal("subtree", (self.tree.id, leaf), text)
+        if len(sealed) > table.sealed_limit:  # in the outbox it would be in the way of all others
+            raise OutsourceError(
+                f"the sealed sub-tree of a leaf of {len(rows)} rows has {len(sealed)} bytes, and "
+                f"the server takes {table.sealed_limit}: keep counts in place of tuples, or let "
+                "its owner raise the limit 'sealed'"
             )
-        except Conflict:
-            # Another client was faster, or our own first attempt arrived after all; or else the
-            # rows have changed, and whoever comes next refines this leaf: for now it is right for
-            # the rows as they were.
-            with suppress(NotThere):
-                return self._opened(leaf, table.fetch(place)[1])
-            return tree
-        table.refined += 1
-        return tree
+        self._outbox.add(self.tree.id, (leaf, sealed, rows.version))
+        return unpad_tree(table.anatomy.schema, text)  # as whoever comes later will see it
+
+    def refine_all(self, leaves: Collection[int]) -> Iterator[tuple[Tree, TrueRows]]:
+        """Refine leaves whether they have a sub-tree or not, and yield each with its rows."""
+        for leaf, rows in read_leaves(
+            self._table, self.tree.id, leaves, page=self._page, refined=False
+        ):
+            if isinstance(rows, TrueRows):
+                yield self.refine(leaf, rows), rows
+        self._outbox.send()
+
+    @property
+    def _page(self) -> int:
+        """Rows of a page: no more than the largest leaf, but what a request is worth."""
+        return min(PAGE, max(_SMALLEST_PAGE, self.tree.largest))
 
     @property
     def _splits(self) -> Splits:
         return "binary" if self.tree.splits == "binary" else "multiway"
 
-    def _subtree(self, leaf: int, subtrees: dict[int, bytes | None]) -> Tree | None:
-        if leaf not in subtrees:
-            rows = self.rows(leaf)
-            # without rows the base tree has to do
-            return self.refine(leaf, rows) if len(rows) else None
-        sealed = subtrees[leaf]
-        return self._opened(
-            leaf,
-            self._table.fetch(self._table.subtree_place(self.tree.id, leaf))[1]
-            if sealed is None
-            else sealed,
-        )
+    def _trees_of(
+        self, leaves: set[int], waiting: Mapping[int, bytes], contents: LeafContents
+    ) -> Iterator[tuple[int, Tree]]:
+        for leaf in leaves & waiting.keys():
+            yield leaf, self._opened(leaf, waiting[leaf])
+        others = leaves - waiting.keys()
+        for leaf, content in read_leaves(
+            self._table, self.tree.id, others, contents, page=self._page
+        ):
+            if isinstance(content, TrueRows):
+                yield leaf, self.refine(leaf, content)
+            elif leaf in others:  # while the others were read, one of ours may have arrived
+                yield leaf, self._opened(leaf, content)
 
     def _opened(self, leaf: int, sealed: bytes) -> Tree:
         return unpad_tree(
@@ -198,12 +251,39 @@ class Collaborative:
         )
 
 
-def _split_into_blocks(frame: Any, schema: Schema, at_once: int) -> Iterator[list[list[CellText]]]:
-    """The cells of each attribute, some rows at a time."""
+def _write_tree(tree: Tree, rows: TrueRows, keep: Keep) -> bytes:
+    return pad_tree(tree, len(rows), rows if keep == "tuples" else None)
+
+
+def _split_into_blocks(
+    frame: Any, schema: Schema, at_once: int
+) -> Iterator[tuple[list[int], list[list[CellText]]]]:
+    """Some rows at a time, and the cells of each attribute.
+
+    Rows are in a random order: a file that is sorted by the sensitive attribute would otherwise
+    tell it to the server.
+    """
     check_integer("at_once", at_once, 1, 10_000)
     columns = attribute_cells(frame, schema)
-    for start in range(0, len(frame), at_once):
-        yield [column[start : start + at_once] for column in columns]
+    order = list(range(len(frame)))
+    _shuffler.shuffle(order)
+    for start in range(0, len(order), at_once):
+        rows = order[start : start + at_once]
+        yield rows, [[column[row] for row in rows] for column in columns]
+
+
+class _Answers:
+    """Answers in the order of the rows, in whatever order they come."""
+
+    def __init__(self, n_rows: int, progress: Progress) -> None:
+        self.all = [""] * n_rows
+        self._done, self._progress = 0, progress
+
+    def put(self, rows: Sequence[int], answers: Sequence[str]) -> None:
+        for row, answer in zip(rows, answers, strict=True):
+            self.all[row] = answer
+        self._done += len(rows)
+        self._progress(self._done, len(self.all))
 
 
 # A threshold on the size of the base tree's leaves (Mancuhan and Clifton 2014, section 4).
@@ -230,7 +310,7 @@ def choose_leaf_size(
     splits: str = "multiway",
     sizes: Sequence[int] = SIZES,
     max_depth: int | None = None,
-    progress: Callable[[int, int], None] = lambda *_: None,
+    progress: Progress = _tell_nobody,
 ) -> tuple[Tried, list[Tried]]:
     """Grow and refine a base tree per threshold, and keep the best.
 
@@ -274,16 +354,13 @@ def _try(table: OutsourcedTable, tree: TreeSummary, secret: bytes) -> Tried:
     learner = Collaborative(table, tree)
     labels = table.anatomy.schema.label.labels
     right = of = covers = 0
-    for leaf in table.details(tree.id).sizes:
-        rows = learner.rows(leaf)
-        if not len(rows):
-            continue
+    for subtree, rows in learner.refine_all(table.details(tree.id).sizes):
         covers += sum(
             int.from_bytes(blake2b(seq, key=secret, digest_size=16).digest())
             for seq in map(_sequence_bytes, rows.seqs.tolist())
         )
         codes, classes = rows.where(rows.pruning)
-        said = predict_classes(learner.refine(leaf, rows), codes)
+        said = predict_classes(subtree, codes)
         right += sum(one == labels[c] for one, c in zip(said, classes.tolist(), strict=True))
         of += len(classes)
     return Tried(tree, right, of, covers)

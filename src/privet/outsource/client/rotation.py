@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import TextIO
@@ -15,13 +16,8 @@ from privet.errors import Conflict, NotThere, OutsourceError, SealError
 from privet.outsource.anatomy import CellText
 from privet.outsource.cipher.sealing import Purpose, open_true_entry, sealed_content
 from privet.outsource.client.learners import NAIVE
-from privet.outsource.client.table import (
-    OWNERS,
-    CandidateRow,
-    OutsourcedTable,
-    encode_base64,
-    retry_step,
-)
+from privet.outsource.client.replies import CandidateRow, encode_base64
+from privet.outsource.client.table import OWNERS, OutsourcedTable, retry_step
 from privet.outsource.client.updates import read_waiting_rows
 from privet.outsource.files import private_file
 
@@ -101,21 +97,24 @@ def _reseal_pending(table: OutsourcedTable) -> int:
         (number, sealed)
         for number, sealed in table.pending()
         if not table.sealer.is_current(sealed)
-    ][:_AT_ONCE]
-    fresh = [
-        table.sealer.seal("pending", (), table.sealer.open("pending", (), sealed))
-        for _, sealed in old
     ]
-    if old:
+    gone: list[int] = []
+    fresh: list[str] = []
+    for number, sealed in old:
+        if len(gone) == _AT_ONCE:
+            break
+        with suppress(
+            SealError
+        ):  # what no key opens stays as it is: there is nothing in it to lose
+            text = table.sealer.open("pending", (), sealed)
+            fresh.append(encode_base64(table.sealer.seal("pending", (), text)))
+            gone.append(number)
+    if gone:
         try:
-            table.change(
-                version,
-                remove_pending=[number for number, _ in old],
-                pending=[encode_base64(one) for one in fresh],
-            )
+            table.change(version, remove_pending=gone, pending=fresh)
         except Conflict:
             return 1  # look again
-    return len(old)
+    return len(gone)
 
 
 def _list_sealed_places(
@@ -168,17 +167,17 @@ def _write_rows(table: OutsourcedTable, file: TextIO) -> int:
             seen.add(seq)
             writer.writerow(_texts_of_cells((*row.cells, value)))
     waiting = read_waiting_rows(table)
-    for waits in waiting:
+    for waits in waiting.rows:
         writer.writerow(_texts_of_cells(waits.person))
     after = table.about()
     if after["version"] != about["version"]:
         raise Conflict("the table has changed")
-    if (len(seen), len(waiting)) != (after["rows"], after["pending"]):
+    if (len(seen), waiting.n_texts) != (after["rows"], after["pending"]):
         raise OutsourceError(
             f"the server says that it has {after['rows']} rows and {after['pending']} that wait, "
             "but sent others"
         )
-    return len(seen) + len(waiting)
+    return len(seen) + len(waiting.rows)
 
 
 def _texts_of_cells(cells: tuple[CellText, ...]) -> list[str]:

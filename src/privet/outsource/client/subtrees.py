@@ -9,9 +9,10 @@ rows can ever need, and is cut where it would need more.
 from __future__ import annotations
 
 import json
+import struct
 import zlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +20,15 @@ import numpy.typing as npt
 from privet._types import Codes, Splits
 from privet.domain import Schema
 from privet.domain.encode.rows import encode
-from privet.domain.tree import Tree
+from privet.domain.tree import Tree, sum_upwards
 from privet.errors import Conflict, SealError
 from privet.learners.baselines import grow_c45
 from privet.learners.baselines.growing import cut_below
 from privet.model.structure import Damaged, tree_from, tree_to
 from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher.sealing import open_true_entry
-from privet.outsource.client.table import CandidateRow, OutsourcedTable, TablePage, retry_step
+from privet.outsource.client.replies import CandidateRow, TablePage
+from privet.outsource.client.table import OutsourcedTable, retry_step
 
 # Joining: from rows with all candidates to the true rows, one small integer per column.
 
@@ -46,6 +48,17 @@ class TrueRows:
 
     def __len__(self) -> int:
         return len(self.classes)
+
+    def between(self, start: int, end: int) -> TrueRows:
+        """Return the rows from one place up to another."""
+        some = slice(start, end)
+        return TrueRows(
+            self.version,
+            [column[some] for column in self.codes],
+            self.classes[some],
+            self.pruning[some],
+            self.seqs[some],
+        )
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> tuple[list[Codes], Codes]:
         """Return the codes and classes of some rows."""
@@ -70,16 +83,25 @@ def _join_pages(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
         if parts and page.version != parts[0].version:
             raise Conflict("the table has changed")
         table.holds(held + sum(max(1, len(row.candidates)) for row in page.rows))
-        opened = [(row, *open_true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
-        parts.append(_encode_true_rows(table.anatomy, page.version, opened))
-        held += len(opened)
-        seen.update(seq for _, seq, _ in opened)
+        parts.append(join_page(table, page))
+        held += len(parts[-1])
+        seen.update(parts[-1].seqs.tolist())
         if len(seen) < held:
             raise SealError  # a row that is sent twice would count twice
-    codes = [
-        np.concatenate([part.codes[a] for part in parts])
-        for a in range(len(table.anatomy.schema.names))
-    ]
+    return concatenate(parts)
+
+
+def join_page(table: OutsourcedTable, page: TablePage) -> TrueRows:
+    """Return the true rows of one page."""
+    opened = [(row, *open_true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
+    return _encode_true_rows(table.anatomy, page.version, opened)
+
+
+def concatenate(parts: Sequence[TrueRows]) -> TrueRows:
+    """Return the rows of parts that are of one version."""
+    if len(parts) == 1:
+        return parts[0]
+    codes = [np.concatenate(columns) for columns in zip(*(p.codes for p in parts), strict=True)]
     seqs, classes, pruning = (
         np.concatenate([getattr(part, name) for part in parts])
         for name in ("seqs", "classes", "pruning")
@@ -128,18 +150,20 @@ def room_for(schema: Schema, n_rows: int) -> int:
     return 1 << (needed - 1).bit_length()
 
 
-def pad_tree(tree: Tree, n_rows: int) -> bytes:
+def pad_tree(tree: Tree, n_rows: int, rows: TrueRows | None = None) -> bytes:
     """Return the padded text of a tree that was learnt from so many rows.
 
-    A tree that would need more room is cut to fewer levels.
+    A tree that would need more room is cut to fewer levels. ``rows`` follow it where they are to be
+    kept with it, each in as many bytes as the schema says: 0.1 reads the tree and ignores them.
     """
+    after = b"" if rows is None else _write_rows(rows)
     room = room_for(tree.schema, n_rows)
     for depth in range(int(tree.depths.max(initial=0)), -1, -1):
         packed = zlib.compress(
             json.dumps(tree_to(cut_below(tree, depth)), separators=(",", ":")).encode(), 9
         )
         if _LENGTH + len(packed) <= room:
-            return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\0")
+            return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\0") + after
     raise AssertionError("a tree without a test always fits")
 
 
@@ -149,9 +173,58 @@ def unpad_tree(schema: Schema, text: bytes) -> Tree:
     try:
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(text[_LENGTH : _LENGTH + length], _LARGEST)
-        return tree_from(schema, json.loads(plain), 1)
+        tree = tree_from(schema, json.loads(plain), 1)
     except (zlib.error, ValueError, Damaged, RecursionError):
         raise SealError from None
+    rows = _read_rows(schema, text)
+    return tree if rows is None else _count_rows(tree, *rows)
+
+
+#: After the rows: how many they are, and a byte that makes the length odd, while that of a text
+#: without rows is a power of two.
+_COUNT = struct.Struct(">Ix")
+
+
+def _write_rows(rows: TrueRows) -> bytes:
+    """Each column after the other, an entry in a fixed number of bytes: only the number of rows
+    decides the length.
+    """
+    columns = [*rows.codes, rows.classes, rows.pruning.astype(np.uint8)]
+    text = b"".join(column.tobytes() for column in columns)
+    return text + b"\0" * (len(text) % 2) + _COUNT.pack(len(rows))
+
+
+def _read_rows(schema: Schema, text: bytes) -> tuple[list[Codes], Codes] | None:
+    """The rows that follow a tree and that it was grown from; None where none follow."""
+    if len(text) % 2 == 0:
+        return None
+    labels = [*schema.attributes.values(), schema.label]
+    dtypes = [*(np.dtype(label.dtype) for label in labels), np.dtype(np.uint8)]
+    sizes = [dtype.itemsize for dtype in dtypes]
+    (n_rows,) = _COUNT.unpack_from(text, len(text) - _COUNT.size)
+    at = len(text) - _COUNT.size - n_rows * sum(sizes) - n_rows * sum(sizes) % 2
+    if at < 0 or not n_rows:
+        raise SealError
+    columns = []
+    for dtype, size in zip(dtypes, sizes, strict=True):
+        columns.append(np.frombuffer(text, dtype, n_rows, at))
+        at += n_rows * size
+    *codes, classes, pruning = columns
+    bounds = [*schema.sizes, schema.n_classes, 2]
+    if any(column.max() >= bound for column, bound in zip(columns, bounds, strict=True)):
+        raise SealError
+    grown = pruning == 0 if not pruning.all() else np.ones(n_rows, dtype=bool)
+    return [column[grown] for column in codes], classes[grown]
+
+
+def _count_rows(tree: Tree, codes: list[Codes], classes: Codes) -> Tree:
+    """The tree with the classes of these rows; a node that none reaches keeps those it has."""
+    entry = tree.reach(codes) * tree.schema.n_classes + classes
+    ends = np.bincount(entry, minlength=tree.counts.size).reshape(tree.counts.shape)
+    counts = sum_upwards(tree.cells, ends.astype(np.float64))
+    return replace(
+        tree, counts=np.where(counts.sum(axis=1, keepdims=True) > 0, counts, tree.counts)
+    )
 
 
 def predict_classes(tree: Tree, codes: list[np.ndarray]) -> list[str]:

@@ -5,89 +5,47 @@ A server is not trusted. :class:`OutsourcedTable` has a method for each of its r
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from os import PathLike
 from typing import Any, TypeVar
 
-from privet.client.transport import Link
+from privet.client.transport import PACKED, Link
 from privet.errors import Conflict, OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy, CellText
 from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.cipher.sealing import SealedPlace, SequenceEntry, check_anatomy, place_of
+from privet.outsource.cipher.sealing import check_anatomy
+from privet.outsource.client.meter import Meter
+from privet.outsource.client.replies import (
+    FIRST,
+    LeafContents,
+    Position,
+    Reached,
+    TablePage,
+    TreeDetails,
+    TreeSummary,
+    check_classes,
+    check_natural,
+    check_next,
+    check_that,
+    decode_base64,
+    encode_base64,
+    parse_contents,
+    parse_page,
+    parse_subtrees,
+    parse_tree,
+    reading_reply,
+)
 
+#: A sub-tree that is to be kept: its leaf, what is sealed, and the data version it was made of.
+SealedSubtree = tuple[int, bytes, int]
+#: Bytes of sealed sub-trees that are sent at once.
+_SENT_AT_ONCE = 1 << 22
 PAGE = 1000
 OWNERS = "/sealed/anatomy"
-
-
-@dataclass(frozen=True)
-class TreeSummary:
-    """A base tree at the server.
-
-    ``changed``: rows added or removed since it was grown.
-    """
-
-    id: str
-    made: str
-    splits: str
-    leaf_size: int
-    max_depth: int | None
-    leaves: int
-    largest: int
-    changed: int
-
-
-@dataclass(frozen=True)
-class TreeDetails:
-    """The rows of each leaf of a base tree, and the versions of their sub-trees.
-
-    Sub-trees refine some of the leaves.
-    """
-
-    sizes: dict[int, int]
-    refined: dict[int, int]
-
-
-@dataclass(frozen=True)
-class CandidateRow:
-    """A row of the identifier table, with all sensitive entries of its group."""
-
-    row: int
-    cells: list[CellText]
-    pruning: bool
-    gid: int
-    eseq: bytes
-    candidates: list[SequenceEntry]
-
-    @property
-    def place(self) -> SealedPlace:
-        """Return what its sealed number must be bound to."""
-        return place_of(self.gid, self.pruning, self.cells, self.candidates)
-
-
-@dataclass(frozen=True)
-class TablePage:
-    """Some rows of the table as it was at one version."""
-
-    version: int
-    rows: list[CandidateRow]
-
-
-@dataclass(frozen=True)
-class Reached:
-    """Where rows end in a base tree: leaves, classes, and the sealed sub-trees.
-
-    The classes are the base tree's. A sub-tree that is None has to be fetched.
-    """
-
-    leaves: list[int]
-    classes: list[str]
-    subtrees: dict[int, bytes | None]
 
 
 class OutsourcedTable:
@@ -116,7 +74,9 @@ class OutsourcedTable:
         timeout: float = 300.0,
         retry_for: float = 30.0,
     ) -> None:
-        self.link = Link(
+        self._links: list[Link] = []
+        self._make_link = partial(
+            Link,
             url,
             token,
             ca=ca,
@@ -125,7 +85,12 @@ class OutsourcedTable:
             retry_for=retry_for,
             who="server of an outsourced table",
         )
+        self.link = self.open_link()
         facts = self.about()
+        #: Whether the server answers about many leaves at once; one of 0.1 does not.
+        self.batches = "batches" in facts["features"]
+        #: The most bytes of one sealed text.
+        self.sealed_limit: int = facts["sealed_limit"]
         self.anatomy: Anatomy = facts["anatomy"]
         self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
         if anatomy is not None and anatomy != self.anatomy:
@@ -147,8 +112,14 @@ class OutsourcedTable:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
-        self.link.close()
+        """Close the connections."""
+        for link in self._links:
+            link.close()
+
+    def open_link(self) -> Link:
+        """Open a connection beside the first, for another thread. It is closed with the table."""
+        self._links.append(self._make_link())
+        return self._links[-1]
 
     @property
     def sealer(self) -> Sealer:
@@ -160,12 +131,12 @@ class OutsourcedTable:
     @property
     def meter(self) -> Meter:
         """What was spent so far."""
-        traffic, sealer = self.link.traffic, self._sealer
+        traffic, sealer = [link.traffic for link in self._links], self._sealer
         sealed, opened = (0, 0) if sealer is None else (sealer.sealed, sealer.opened)
         return Meter(
-            traffic.requests,
-            traffic.sent,
-            traffic.received,
+            sum(one.requests for one in traffic),
+            sum(one.sent for one in traffic),
+            sum(one.received for one in traffic),
             sealed,
             opened,
             self.refined,
@@ -185,13 +156,20 @@ class OutsourcedTable:
         In it are an :class:`Anatomy` and :class:`TreeSummary` objects (newest first).
         """
         reply = self.link.get("/about")
-        with _looking():
-            listed = [_parse_tree_summary(tree) for tree in reply["trees"]]
+        with reading_reply():
+            listed = [parse_tree(tree) for tree in reply["trees"]]
             whole = {
-                name: _check_natural(reply[name])
+                name: check_natural(reply[name])
                 for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")
             }
-        return {**whole, "anatomy": Anatomy.from_json(reply.get("anatomy")), "trees": listed}
+            # a server of 0.1 names none
+            features = [name for name in reply.get("features", []) if isinstance(name, str)]
+        return {
+            **whole,
+            "anatomy": Anatomy.from_json(reply.get("anatomy")),
+            "trees": listed,
+            "features": features,
+        }
 
     def newest_tree(self) -> TreeSummary:
         """Return the base tree that was grown last."""
@@ -215,8 +193,8 @@ class OutsourcedTable:
         reply = self._post(
             "/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth}
         )
-        with _looking():
-            return _parse_tree_summary(reply)
+        with reading_reply():
+            return parse_tree(reply)
 
     def drop(self, tree: str) -> None:
         """Forget a base tree and its sub-trees."""
@@ -225,38 +203,60 @@ class OutsourcedTable:
     def details(self, tree: str) -> TreeDetails:
         """Return the leaves of a base tree."""
         reply = self.link.get(f"/trees/{tree}")
-        with _looking():
-            sizes = {_check_natural(leaf): _check_natural(rows) for leaf, rows in reply["sizes"]}
+        with reading_reply():
+            sizes = {check_natural(leaf): check_natural(rows) for leaf, rows in reply["sizes"]}
             return TreeDetails(
                 sizes,
-                {
-                    _check_natural(leaf): _check_natural(version)
-                    for leaf, version in reply["refined"]
-                },
+                {check_natural(leaf): check_natural(version) for leaf, version in reply["refined"]},
             )
 
     def classify(self, tree: str, rows: Sequence[Sequence[CellText]]) -> list[str]:
         """Return the base tree's classes."""
         reply = self._post(f"/trees/{tree}/predictions", {"rows": rows})
-        with _looking():
-            return _check_classes(self.anatomy, reply["classes"], len(rows))
+        with reading_reply():
+            return check_classes(self.anatomy, reply["classes"], len(rows))
 
-    def reach(self, tree: str, rows: Sequence[Sequence[CellText]]) -> Reached:
+    def reach(
+        self,
+        tree: str,
+        rows: Sequence[Sequence[CellText]],
+        *,
+        page: int | None = None,
+        waiting: Collection[int] = (),
+    ) -> Reached:
         """Return where rows end in the base tree.
 
-        Sends what identifies them, never a sensitive value.
+        Sends what identifies them, never a sensitive value. A server that can sends ``page`` rows
+        of the leaves without a sub-tree along, but none of ``waiting``.
         """
-        reply = self._post(f"/trees/{tree}/leaves", {"rows": rows})
-        with _looking():
-            leaves = [_check_natural(leaf) for leaf in reply["leaves"]]
-            _require_valid_reply(len(leaves) == len(rows))
-            subtrees = {
-                int(leaf): None if subtree["sealed"] is None else _decode_base64(subtree["sealed"])
-                for leaf, subtree in reply["subtrees"].items()
-            }
+        whole = page is not None and self.batches
+        more = {"page": page, "waiting": sorted(waiting)} if whole else {}
+        reply = self._post(f"/trees/{tree}/leaves", {"rows": rows, **more}, PACKED if whole else {})
+        with reading_reply():
+            leaves = [check_natural(leaf) for leaf in reply["leaves"]]
+            check_that(len(leaves) == len(rows))
             return Reached(
-                leaves, _check_classes(self.anatomy, reply["classes"], len(rows)), subtrees
+                leaves,
+                check_classes(self.anatomy, reply["classes"], len(rows)),
+                parse_contents(self.anatomy, reply, set(leaves), FIRST)
+                if whole
+                else LeafContents(parse_subtrees(reply["subtrees"])),
             )
+
+    def contents(
+        self,
+        tree: str,
+        leaves: Collection[int],
+        after: Position = FIRST,
+        *,
+        page: int = PAGE,
+        refined: bool = True,
+    ) -> LeafContents:
+        """Return what lies in many leaves: sealed sub-trees, and a page of rows of the others."""
+        asked = {"leaves": sorted(leaves), "after": after, "page": page, "refined": refined}
+        reply = self._post(f"/trees/{tree}/contents", asked, PACKED)
+        with reading_reply():
+            return parse_contents(self.anatomy, reply, set(leaves), after)
 
     def leaf_rows(self, tree: str, leaf: int) -> Iterator[TablePage]:
         """Return the rows of one leaf, page by page."""
@@ -271,8 +271,8 @@ class OutsourcedTable:
     def fetch(self, place: str) -> tuple[int, bytes]:
         """Fetch the version and bytes of a sealed object."""
         reply = self.link.get(place)
-        with _looking():
-            return _check_natural(reply["version"]), _decode_base64(reply["sealed"])
+        with reading_reply():
+            return check_natural(reply["version"]), decode_base64(reply["sealed"])
 
     def store(
         self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None
@@ -289,18 +289,45 @@ class OutsourcedTable:
             ).encode(),
         )
 
+    def store_subtrees(
+        self, tree: str, subtrees: Sequence[SealedSubtree], link: Link | None = None
+    ) -> int:
+        """Store sealed sub-trees of leaves that have none, and return how many were kept.
+
+        The others had another by then, or the rows that they were learnt from have changed: then
+        whoever comes next refines the leaf.
+        """
+        kept = 0
+        link = self.link if link is None else link
+        for some in _split_by_size(subtrees):
+            if self.batches:
+                told = [
+                    {"leaf": leaf, "sealed": encode_base64(sealed), "data": data}
+                    for leaf, sealed, data in some
+                ]
+                path = f"/trees/{tree}/subtrees"
+                reply = link.post(path, json.dumps({"subtrees": told}).encode())
+                with reading_reply():
+                    kept += len({check_natural(leaf) for leaf in reply["kept"]})
+                continue
+            for leaf, sealed, data in some:
+                with suppress(Conflict):
+                    self.store(self.subtree_place(tree, leaf), sealed, data=data)
+                    kept += 1
+        return kept
+
     def pending(self) -> list[tuple[int, bytes]]:
         """Return the sealed rows that wait for a group."""
         sealed_rows: list[tuple[int, bytes]] = []
         after: int | None = 0
         while after is not None:
             reply = self.link.get(f"/pending?after={after}&limit={PAGE}")
-            with _looking():
+            with reading_reply():
                 sealed_rows += [
-                    (_check_natural(number), _decode_base64(sealed))
+                    (check_natural(number), decode_base64(sealed))
                     for number, sealed in reply["pending"]
                 ]
-                after = _check_next(reply["next"], after)
+                after = check_next(reply["next"], after)
         return sealed_rows
 
     def change(self, version: int, **changes: list[Any]) -> None:
@@ -321,102 +348,38 @@ class OutsourcedTable:
 
     # -- how it is done ----------------------------------------------------------------------------
 
-    def _post(self, path: str, body: Any) -> dict[str, Any]:
+    def _post(
+        self, path: str, body: Any, headers: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
         return self.link.post(
-            path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+            path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(), headers
         )
 
     def _pages(self, path: str) -> Iterator[TablePage]:
         after: int | None = -1
         while after is not None:
-            reply = self.link.get(f"{path}?after={after}&limit={PAGE}")
-            with _looking():
-                page = TablePage(
-                    _check_natural(reply["version"]),
-                    [_parse_candidate_row(self.anatomy, row) for row in reply["rows"]],
-                )
-                after = _check_next(reply["next"], after)
-                _require_valid_reply(bool(page.rows) or after is None)
+            asked = f"{path}?after={after}&limit={PAGE}"
+            if self.batches:
+                reply = self.link.get(f"{asked}&grouped=true", PACKED)
+            else:
+                reply = self.link.get(asked)
+            with reading_reply():
+                page = parse_page(self.anatomy, reply, grouped=self.batches)
+                after = check_next(reply["next"], after)
+                check_that(bool(page.rows) or after is None)
             yield page
 
 
-class _looking:  # noqa: N801 - reads as a statement
-    """Whatever a server sends that is not what it should be is one clear error."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and issubclass(
-            kind,
-            KeyError | TypeError | ValueError | AttributeError | binascii.Error | OverflowError,
-        ):
-            raise OutsourceError(
-                "the server's answer is not what it should be; is it of another version?"
-            ) from None
-
-
-def _require_valid_reply(holds: bool) -> None:
-    if not holds:
-        raise ValueError
-
-
-def _check_natural(value: Any) -> int:
-    _require_valid_reply(type(value) is int and 0 <= value < 1 << 63)
-    return value  # type: ignore[no-any-return]
-
-
-def _parse_tree_summary(told: dict[str, Any]) -> TreeSummary:
-    tree = TreeSummary(**told)
-    _require_valid_reply(
-        re.fullmatch(r"[0-9a-f]{32}", tree.id) is not None
-        and re.fullmatch(r"[0-9T:+.-]{10,40}", tree.made) is not None
-    )
-    _require_valid_reply(
-        tree.splits in ("multiway", "binary")
-        and (tree.max_depth is None or _check_natural(tree.max_depth) >= 0)
-    )
-    for number in (tree.leaf_size, tree.leaves, tree.largest, tree.changed):
-        _check_natural(number)
-    return tree
-
-
-def _check_next(value: Any, after: int) -> int | None:
-    _require_valid_reply(value is None or _check_natural(value) > after)  # else it would never end
-    return value  # type: ignore[no-any-return]
-
-
-def _check_cell(value: Any) -> CellText:
-    _require_valid_reply(value is None or isinstance(value, str))
-    return value  # type: ignore[no-any-return]
-
-
-def _check_classes(anatomy: Anatomy, listed: list[Any], n_rows: int) -> list[str]:
-    _require_valid_reply(len(listed) == n_rows and set(listed) <= set(anatomy.schema.label.labels))
-    return listed
-
-
-def _parse_candidate_row(anatomy: Anatomy, told: dict[str, Any]) -> CandidateRow:
-    cells = [_check_cell(cell) for cell in told["cells"]]
-    _require_valid_reply(len(cells) == len(anatomy.columns) and type(told["pruning"]) is bool)
-    candidates = [(_check_natural(seq), _check_cell(value)) for seq, value in told["candidates"]]
-    return CandidateRow(
-        _check_natural(told["row"]),
-        cells,
-        told["pruning"],
-        _check_natural(told["gid"]),
-        _decode_base64(told["eseq"]),
-        candidates,
-    )
-
-
-def _decode_base64(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)
-
-
-def encode_base64(data: bytes) -> str:
-    """Encode bytes as they are sent."""
-    return base64.b64encode(data).decode()
+def _split_by_size(subtrees: Sequence[SealedSubtree]) -> Iterator[list[SealedSubtree]]:
+    """Sub-trees that are sent at once: as many as fit, but at least one."""
+    some: list[SealedSubtree] = []
+    for subtree in subtrees:
+        if some and sum(len(one[1]) for one in some) + len(subtree[1]) > _SENT_AT_ONCE:
+            yield some
+            some = []
+        some.append(subtree)
+    if some:
+        yield some
 
 
 # Retrying a step where somebody else changed the table in between.
@@ -436,43 +399,3 @@ def retry_step(step: Callable[[], _T]) -> _T:
         except Conflict:
             continue
     raise Conflict("others keep changing the table; try again later")
-
-
-# What a client spends: bytes, seals and memory.
-
-
-@dataclass(frozen=True)
-class Meter:
-    """A reading of what a client has spent.
-
-    Args:
-        requests, sent, received: exchanges with the server, and their bytes (heads and bodies).
-        sealed, opened: encryptions and decryptions.
-        refined: leaves that were refined.
-        predictions: rows that were classified.
-        rows_held: the most rows that were in memory at once, candidates included.
-    """
-
-    requests: int = 0
-    sent: int = 0
-    received: int = 0
-    sealed: int = 0
-    opened: int = 0
-    refined: int = 0
-    predictions: int = 0
-    rows_held: int = 0
-
-    def since(self, before: Meter) -> Meter:
-        """Return what was spent after another reading.
-
-        The largest number of rows held stays what it is.
-        """
-        spent = {name: value - getattr(before, name) for name, value in asdict(self).items()}
-        return Meter(**(spent | {"rows_held": self.rows_held}))
-
-    def each(self) -> dict[str, float]:
-        """Return what one prediction took, on average over all."""
-        return {
-            name: getattr(self, name) / max(self.predictions, 1)
-            for name in ("requests", "sent", "received", "sealed", "opened")
-        }

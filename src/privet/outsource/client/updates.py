@@ -22,6 +22,7 @@ import json
 import secrets
 import struct
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +34,8 @@ from privet.domain.encode.rows import encode
 from privet.errors import ParameterError, SchemaError, SealError
 from privet.outsource.anatomy import CellText, codes_of, people_cells
 from privet.outsource.cipher.sealing import open_true_entry
-from privet.outsource.client.table import OutsourcedTable, encode_base64, retry_step
+from privet.outsource.client.replies import encode_base64
+from privet.outsource.client.table import OutsourcedTable, retry_step
 from privet.outsource.files import Halves
 from privet.outsource.split import RowNumbers, check_diverse, check_people, draw_groups, seal_halves
 
@@ -42,11 +44,16 @@ _SENT_AT_ONCE = 5000
 
 @dataclass(frozen=True)
 class Flushed:
-    """How many rows got a group, in how many groups, and how many still wait."""
+    """How many rows got a group, in how many groups, and how many still wait.
+
+    ``unreadable`` texts wait, too, that no key opens: somebody without the key has put them there,
+    or the server has changed them.
+    """
 
     placed: int
     groups: int
     waiting: int
+    unreadable: int = 0
 
 
 def default_batch(l: int) -> int:  # noqa: E741
@@ -67,20 +74,26 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
     for start in range(0, len(people), _SENT_AT_ONCE):
         coming = [Waiting.new(person) for person in people[start : start + _SENT_AT_ONCE]]
         table.change_any(pending=[encode_base64(row.sealed(table)) for row in coming])
-    waiting = len(read_waiting_rows(table))  # not a number that the server says
-    return flush(table) if waiting >= batch else Flushed(0, 0, waiting)
+    waiting = read_waiting_rows(table)  # not a number that the server says
+    if len(waiting.rows) >= batch:
+        return flush(table)
+    return Flushed(0, 0, len(waiting.rows), len(waiting.unreadable))
 
 
-def flush(table: OutsourcedTable) -> Flushed:
+def flush(table: OutsourcedTable, *, drop_unreadable: bool = False) -> Flushed:
     """Make groups of the rows that wait, as many as can be made.
 
-    A plan that was made before is published first.
+    A plan that was made before is published first. What cannot be opened is left where it is, or
+    removed where that is asked for: it must not keep the rows of others from getting a group. To
+    pass over it gives a server no more than it has, as it could leave those texts out.
     """
+    if drop_unreadable and (junk := read_waiting_rows(table).unreadable):
+        table.change_any(remove_pending=junk)
     done = _publish(table)
     for _ in range(-(-done.waiting // _SENT_AT_ONCE)):  # many rows are planned some at a time
         retry_step(lambda: _draw_plan(table))
         drawn = _publish(table)
-        done = Flushed(done.placed + drawn.placed, done.groups + drawn.groups, drawn.waiting)
+        done = replace(drawn, placed=done.placed + drawn.placed, groups=done.groups + drawn.groups)
     return done
 
 
@@ -89,7 +102,7 @@ def _draw_plan(table: OutsourcedTable) -> None:
     that the server sees nothing of it.
     """
     version = table.about()["version"]
-    rows = read_waiting_rows(table)
+    rows = read_waiting_rows(table).rows
     if not rows or any(row.plan is not None for row in rows):
         return  # another client has drawn meanwhile
     rows = sample_rows(rows, _SENT_AT_ONCE)
@@ -99,7 +112,7 @@ def _draw_plan(table: OutsourcedTable) -> None:
     )
     numbers = RowNumbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
     sealed = [encode_base64(row.sealed(table)) for row in plan_rows(rows, grouping.group, numbers)]
-    table.change(version, remove_pending=[row.number for row in rows], pending=sealed)
+    table.change(version, remove_pending=list_numbers(rows), pending=sealed)
 
 
 def _publish(table: OutsourcedTable) -> Flushed:
@@ -109,10 +122,11 @@ def _publish(table: OutsourcedTable) -> Flushed:
 
 def _publish_once(table: OutsourcedTable) -> Flushed:
     version = table.about()["version"]
-    rows = read_waiting_rows(table)
+    waiting = read_waiting_rows(table)
+    rows = waiting.rows
     ready = [(row, row.plan) for row in rows if row.plan is not None]
     if not ready:
-        return Flushed(0, 0, len(rows))
+        return Flushed(0, 0, len(rows), len(waiting.unreadable))
     check_groups_complete([plan for _, plan in ready])
     *columns, values = (
         [row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1)
@@ -124,8 +138,10 @@ def _publish_once(table: OutsourcedTable) -> Flushed:
     )
     check_diverse(table.anatomy, numbers.gid, values)
     halves = seal_halves(table.anatomy, table.sealer, columns, values, numbers)
-    table.change(version, remove_pending=[row.number for row, _ in ready], **_new_rows_to(halves))
-    return Flushed(len(ready), len(set(numbers.gid.tolist())), len(rows) - len(ready))
+    published = list_numbers([row for row, _ in ready])
+    table.change(version, remove_pending=published, **_new_rows_to(halves))
+    n_groups = len(set(numbers.gid.tolist()))
+    return Flushed(len(ready), n_groups, len(rows) - len(ready), len(waiting.unreadable))
 
 
 def delete(table: OutsourcedTable, frame: Any) -> int:
@@ -148,17 +164,17 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
             if wanted[person := (*row.cells, value)] > 0:
                 wanted[person] -= 1
                 rows.append(row.row)
-    waiting: list[int | None] = []
+    waiting: list[Waiting] = []
     if wanted.total():
-        for waits in read_waiting_rows(table):
+        for waits in read_waiting_rows(table).rows:
             if wanted[waits.person] > 0:
                 wanted[waits.person] -= 1
-                waiting.append(waits.number)
+                waiting.append(waits)
     if wanted.total():
         raise ParameterError(
             f"{wanted.total()} of the {n_wanted} rows are not in the table, so none is deleted"
         )
-    table.change(version, remove_rows=rows, remove_pending=waiting)
+    table.change(version, remove_rows=rows, remove_pending=list_numbers(waiting))
     return n_wanted
 
 
@@ -183,7 +199,7 @@ def _check_newcomers(table: OutsourcedTable, people: list[Person], *, waiting: b
     if table.anatomy.schema.person is None:
         return
     coming = {person[-2] for person in people}
-    known = coming & {row.person[-2] for row in read_waiting_rows(table)} if waiting else set()
+    known = coming & {row.person[-2] for row in read_waiting_rows(table).rows} if waiting else set()
     for page in table.rows():
         known |= coming & {row.cells[-1] for row in page.rows}
     if known:
@@ -232,14 +248,14 @@ class PlannedRow:
 class Waiting:
     """A row that waits for a group.
 
-    ``id`` stays with it however often it is sealed; ``number`` is the server's, None before it is
-    there.
+    ``id`` stays with it however often it is sealed; ``numbers`` are the server's: none before it is
+    there, several where somebody has sent its text again.
     """
 
     person: Person
     id: bytes
     plan: PlannedRow | None = None
-    number: int | None = None
+    numbers: tuple[int, ...] = ()
 
     @classmethod
     def new(cls, person: Person) -> Waiting:
@@ -263,16 +279,49 @@ class Waiting:
         return table.sealer.seal("pending", (), text.ljust(-(-length // _STEP) * _STEP))
 
 
-def read_waiting_rows(table: OutsourcedTable) -> list[Waiting]:
+@dataclass(frozen=True)
+class WaitingRows:
+    """All rows that wait, and the numbers of texts that no key opens."""
+
+    rows: list[Waiting]
+    unreadable: list[int]
+
+    @property
+    def n_texts(self) -> int:
+        """How many texts the server holds."""
+        return len(list_numbers(self.rows)) + len(self.unreadable)
+
+
+def list_numbers(rows: Iterable[Waiting]) -> list[int]:
+    """Return the server's numbers of rows: where one is there several times, all of them."""
+    return [number for row in rows for number in row.numbers]
+
+
+def read_waiting_rows(table: OutsourcedTable) -> WaitingRows:
     """Read all rows that wait.
 
-    Raises :class:`SealError` if one is there twice, or not as it was sealed.
+    One that is there several times counts once, and its copies go with it: of two groups of one
+    person, the common value would be theirs.
     """
-    rows = [_open_waiting_row(table, number, sealed) for number, sealed in table.pending()]
-    table.holds(len(rows))
-    if len({row.id for row in rows}) < len(rows):
-        raise SealError
-    return rows
+    found: dict[bytes, list[Waiting]] = {}
+    unreadable: list[int] = []
+    for number, sealed in table.pending():
+        try:
+            row = _open_waiting_row(table, number, sealed)
+        except SealError:
+            unreadable.append(number)
+        else:
+            found.setdefault(row.id, []).append(row)
+    table.holds(len(found))
+    return WaitingRows([_join_copies(copies) for copies in found.values()], unreadable)
+
+
+def _join_copies(copies: list[Waiting]) -> Waiting:
+    """One row of its copies: as it was sealed last, which is with its plan."""
+    plans = {row.plan for row in copies if row.plan is not None}
+    if len(plans) > 1:
+        raise SealError  # a server shows two plans, of which at most one was ever to be published
+    return replace(copies[0], plan=next(iter(plans), None), numbers=tuple(list_numbers(copies)))
 
 
 def plan_rows(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> list[Waiting]:
@@ -281,7 +330,7 @@ def plan_rows(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> li
     lines = zip(numbers.gid.tolist(), numbers.seq.tolist(), numbers.pruning.tolist(), strict=True)
     plans = iter([(gid, seq, mark, sizes[gid]) for gid, seq, mark in lines])
     fresh = [
-        replace(row, plan=PlannedRow(*next(plans)) if at >= 0 else None, number=None)
+        replace(row, plan=PlannedRow(*next(plans)) if at >= 0 else None, numbers=())
         for row, at in zip(rows, group.tolist(), strict=True)
     ]
     _shuffler.shuffle(fresh)
@@ -321,5 +370,5 @@ def _open_waiting_row(table: OutsourcedTable, number: int, sealed: bytes) -> Wai
         person,
         identity,
         PlannedRow(gid, seq, bool(flags & _PRUNING), size) if flags & _PLANNED else None,
-        number,
+        (number,),
     )

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Path, Query, Security
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Security
 from fastapi.responses import Response
 from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
@@ -21,6 +21,7 @@ import privet
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import page, requests
 from privet.outsource.server.handlers import ServerHandlers
+from privet.outsource.server.packing import pack
 from privet.outsource.server.state import ServerLimits, ServerState
 from privet.service.http import AuthenticationMiddleware, JsonRoute
 
@@ -46,6 +47,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": told, "content": {"application/problem+json": {"schema": _PROBLEM}}}
     for status, told in {
         401: "The token is not known",
+        403: "The token is not good for that",
         404: "There is no such tree, leaf or object",
         408: "The request did not arrive in time",
         409: "Somebody else was faster, or there is no room; nothing was changed",
@@ -86,14 +88,25 @@ def create_app(state: ServerState, limits: ServerLimits | None = None) -> FastAP
     return app
 
 
-async def _answer(ask: Callable[[], Any], status: int = 200) -> Response:
+async def _answer(ask: Callable[[], Any], status: int = 200, *, packed: bool = False) -> Response:
     """Ask, and write the answer, in a thread: both may take a while."""
-    return await run_in_threadpool(lambda: _json_response(ask(), status))
+    return await run_in_threadpool(lambda: _json_response(ask(), status, packed=packed))
 
 
-def _json_response(told: Any, status: int) -> Response:
+def _json_response(told: Any, status: int, *, packed: bool = False) -> Response:
     body = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    return Response(body, status, media_type="application/json")
+    if not packed or len(body) < _WORTH_PACKING:
+        return Response(body, status, media_type="application/json")
+    return Response(pack(body), status, {"Content-Encoding": "gzip"}, media_type="application/json")
+
+
+#: Bytes of the shortest answer that is packed.
+_WORTH_PACKING = 4096
+
+
+def _may_pack(request: Request) -> bool:
+    """Only rows are packed, and only for those who ask: what is sealed does not get shorter."""
+    return request.headers.get("accept-encoding") == "gzip"
 
 
 Leaf = Annotated[int, Path(ge=0, lt=1 << 31)]
@@ -101,11 +114,17 @@ Name = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,64}$")]
 
 
 def _routes(handlers: ServerHandlers) -> APIRouter:
-    router = APIRouter(
+    """Make the routes: a few for every client, the others for those who have the key."""
+    everybody = APIRouter(
         prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
     )
 
-    @router.get("/about", summary="What is public about the table, and what there is")
+    async def check_key_holder(request: Request) -> None:
+        await run_in_threadpool(handlers.check_key_holder, request.state.analyst)
+
+    router = APIRouter(route_class=JsonRoute, dependencies=[Depends(check_key_holder)])
+
+    @everybody.get("/about", summary="What is public about the table, and what there is")
     async def about() -> Response:
         return await _answer(handlers.about)
 
@@ -114,7 +133,7 @@ def _routes(handlers: ServerHandlers) -> APIRouter:
         grown = await asyncio.wrap_future(await run_in_threadpool(handlers.grow, asked))
         return _json_response(grown, 201)
 
-    @router.get("/trees/{tree}", summary="A tree, and its leaves")
+    @everybody.get("/trees/{tree}", summary="A tree, and its leaves")
     async def tree(tree: str) -> Response:
         return await _answer(lambda: handlers.tree(tree))
 
@@ -128,15 +147,25 @@ def _routes(handlers: ServerHandlers) -> APIRouter:
         await run_in_threadpool(handlers.store.remove_tree, tree)
         return Response(status_code=204)
 
-    @router.post("/trees/{tree}/predictions", summary="The classes that a tree gives to rows")
+    @everybody.post("/trees/{tree}/predictions", summary="The classes that a tree gives to rows")
     async def predict(tree: str, asked: requests.RowsToPlace) -> Response:
         return await _answer(lambda: handlers.predict(tree, asked.rows))
 
     @router.post(
         "/trees/{tree}/leaves", summary="The leaves that rows reach, with their sealed sub-trees"
     )
-    async def leaves(tree: str, asked: requests.RowsToPlace) -> Response:
-        return await _answer(lambda: handlers.leaves(tree, asked.rows))
+    async def leaves(tree: str, asked: requests.RowsToRefine, request: Request) -> Response:
+        return await _answer(lambda: handlers.leaves(tree, asked), packed=_may_pack(request))
+
+    @router.post(
+        "/trees/{tree}/contents", summary="What lies in leaves: sealed sub-trees, or else rows"
+    )
+    async def contents(tree: str, asked: requests.LeavesToRead, request: Request) -> Response:
+        return await _answer(lambda: handlers.read_leaves(tree, asked), packed=_may_pack(request))
+
+    @router.post("/trees/{tree}/subtrees", summary="Keep sealed sub-trees of leaves that have none")
+    async def put_subtrees(tree: str, asked: requests.SubtreesToKeep) -> Response:
+        return await _answer(lambda: handlers.put_subtrees(tree, asked))
 
     @router.get(
         "/trees/{tree}/leaves/{leaf}/rows",
@@ -148,8 +177,8 @@ def _routes(handlers: ServerHandlers) -> APIRouter:
         return await _answer(lambda: handlers.rows(asked, (tree, leaf)))
 
     @router.get("/rows", summary="All rows, each with the sensitive values of its group")
-    async def rows(asked: Annotated[requests.Slice, Query()]) -> Response:
-        return await _answer(lambda: handlers.rows(asked))
+    async def rows(asked: Annotated[requests.Slice, Query()], request: Request) -> Response:
+        return await _answer(lambda: handlers.rows(asked), packed=_may_pack(request))
 
     @router.get("/trees/{tree}/leaves/{leaf}/subtree", summary="The sealed sub-tree of a leaf")
     async def subtree(tree: str, leaf: Leaf) -> Response:
@@ -177,4 +206,5 @@ def _routes(handlers: ServerHandlers) -> APIRouter:
     async def change(asked: requests.Changes) -> Response:
         return await _answer(lambda: handlers.change(asked))
 
-    return router
+    everybody.include_router(router)
+    return everybody

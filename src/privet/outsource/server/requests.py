@@ -16,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from privet.errors import NotThere, OutsourceError, ParameterError, Unavailable
+from privet.errors import AccessError, NotThere, OutsourceError, ParameterError, Unavailable
 from privet.outsource.store.base import Full, OtherData, Stale
 from privet.service import problems
 from privet.service.problems import make_problem
@@ -58,11 +58,58 @@ class RowsToPlace(Strict):
     rows: list[list[StrictValue]]
 
 
+#: Many leaves, many sub-trees: what one request may be about.
+_AT_ONCE = 10_000
+_LeafNumber = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
+_Leaves = Annotated[list[_LeafNumber], Field(max_length=_AT_ONCE)]
+_PageRows = Annotated[StrictInt, Field(ge=1, le=10_000)]
+
+
+class RowsToRefine(RowsToPlace):
+    """The same, and how many rows of leaves without a sub-tree come along with the answer."""
+
+    page: _PageRows | None = Field(
+        default=None,
+        description="The most rows that come along; without it, none do.",
+    )
+    waiting: _Leaves = Field(
+        default=[], description="Leaves whose sub-trees are on their way: no rows of them come."
+    )
+
+
+class LeavesToRead(Strict):
+    """Leaves, and where to go on with their rows: after a leaf and the number of a row."""
+
+    leaves: _Leaves
+    after: tuple[_LeafNumber, Annotated[StrictInt, Field(ge=-1, le=_LARGEST)]] = (0, -1)
+    page: _PageRows = 1000
+    refined: StrictBool = Field(
+        default=True, description="Whether sealed sub-trees come in place of rows."
+    )
+
+
+class SubtreeToKeep(Strict):
+    """A sealed sub-tree of a leaf that has none, and the data version that it was made of."""
+
+    leaf: _LeafNumber
+    sealed: Base64
+    data: StrictNatural
+
+
+class SubtreesToKeep(Strict):
+    """Sealed sub-trees of one tree."""
+
+    subtrees: Annotated[list[SubtreeToKeep], Field(max_length=_AT_ONCE)]
+
+
 class Slice(Strict):
     """Which part of a long list."""
 
     after: Annotated[int, Field(ge=-1, le=_LARGEST)] = -1
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1000
+    grouped: bool = Field(
+        default=False, description="Whether candidates come once for each group, not for each row."
+    )
 
 
 class PendingSlice(Slice):
@@ -130,6 +177,10 @@ def encode_base64(body: bytes) -> str:
 _LOG = logging.getLogger(__name__)  # for the owner
 
 
+class NotForThisToken(AccessError):
+    """The token is known, but not good for this."""
+
+
 class TooLarge(OutsourceError):
     """Something is larger than it may be."""
 
@@ -149,6 +200,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(TooLarge)
     async def too_large(_: Request, error: TooLarge) -> JSONResponse:
         return make_problem("too-large", "This is too large", 413, str(error))
+
+    @app.exception_handler(NotForThisToken)
+    async def not_for_this_token(_: Request, error: NotForThisToken) -> JSONResponse:
+        return make_problem("access", "This token is not good for that", 403, str(error))
 
     @app.exception_handler(Stale)
     async def stale(_: Request, error: Stale) -> JSONResponse:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from privet._atomic import make_private_folder, write_atomically
 from privet.errors import OutsourceError, ParameterError
+from privet.outsource.server.roles import Role, Roles
 from privet.outsource.store.base import Store, StoreLimits
 from privet.outsource.store.open import make_store, open_store
 from privet.service.accounts import Accounts
 from privet.service.limits import HttpLimits, limit
 
 _CONFIG, _ACCOUNTS, _STORE = "server.json", "accounts.sqlite", "store.duckdb"
+_ROLES = "roles.sqlite"
 _KIND, _VERSION = "outsource server", 1
 
 
@@ -32,6 +34,23 @@ class ServerState:
 
     def __repr__(self) -> str:
         return f"ServerState({str(self.path)!r})"
+
+    @property
+    def roles(self) -> Roles:
+        """What the tokens of clients are good for."""
+        return Roles(self.path / _ROLES)
+
+    def add_client(self, name: str, role: Role = "key") -> str:
+        """Let a client in, and return their token."""
+        self.accounts.check_new_analyst(name)
+        self.roles.set(name, role)  # first: the token is never good for more
+        return self.accounts.add_analyst(name)
+
+    def set_role(self, name: str, role: Role) -> None:
+        """Change what a client's token is good for, from the next request on."""
+        if name not in self.accounts.analysts():
+            raise ParameterError(f"there is no client {name!r}; let them in with 'client add'")
+        self.roles.set(name, role)
 
     def store(self) -> Store:
         """Open the store.
@@ -124,5 +143,8 @@ class ServerLimits(HttpLimits):
     rows: int = limit(10_000, "rows of one request for predictions, or of one page", "422")
     page_values: int = limit(
         1 << 18, "sensitive values on one page, counted once for each row", "the page ends"
+    )
+    nodes: int = limit(
+        1 << 18, "nodes of a base tree while it grows", "it is grown no further there"
     )
     room: StoreLimits = field(default_factory=StoreLimits)  # how many trees and objects

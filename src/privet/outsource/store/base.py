@@ -130,6 +130,40 @@ class StoredPage:
 
 
 @dataclass(frozen=True)
+class LeafPage:
+    """Some of what lies in several leaves: sealed sub-trees, and the rows of leaves without one.
+
+    Rows are of one data version, each after the leaf that it is in, in order of leaves and numbers.
+    They have no candidates of their own: ``groups`` has those of each group, once. ``next`` is the
+    leaf and number of the last row, None where no rows follow.
+    """
+
+    version: int
+    subtrees: dict[int, Sealed]
+    rows: list[tuple[int, Row]]
+    groups: dict[int, list[tuple[int, CellText]]]
+    next: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class SealedSubtree:
+    """A sub-tree that is to be kept: for which leaf, and from which data version it was made."""
+
+    leaf: int
+    body: bytes
+    data: int
+
+
+@dataclass(frozen=True)
+class PageLimits:
+    """How much a page holds at most: rows, their candidates, and bytes of sealed sub-trees."""
+
+    rows: int
+    values: int
+    sealed: int
+
+
+@dataclass(frozen=True)
 class Sealed:
     """Bytes that only a client can read. ``body`` is None where it was left out for its size."""
 
@@ -249,6 +283,33 @@ class Store(Protocol):
         """Return the sub-trees of several leaves that have one.
 
         Their bytes are there as long as all of them fit.
+        """
+        ...
+
+    def read_leaves(
+        self,
+        id: str,  # noqa: A002
+        leaves: Sequence[int],
+        after: tuple[int, int],
+        most: PageLimits,
+        *,
+        refined: bool = True,
+    ) -> LeafPage:
+        """Return what lies in several leaves: sub-trees, and rows of the leaves without one.
+
+        Rows come after a leaf and a number. Not ``refined``, rows of all leaves come, and no
+        sub-tree does.
+        """
+        ...
+
+    def put_subtrees(
+        self,
+        id: str,  # noqa: A002
+        subtrees: Sequence[SealedSubtree],
+    ) -> list[int]:
+        """Keep sealed sub-trees, and return the leaves of those that were kept.
+
+        One is left out where its leaf has another, or the rows have changed since it was made.
         """
         ...
 

@@ -11,21 +11,23 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-
 from privet.domain.tree import Tree
 from privet.errors import NotThere, OutsourceError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.store import changes, tables
+from privet.outsource.store import leaves as store_leaves
 from privet.outsource.store.base import (
     Change,
     Changed,
     Facts,
     Full,
     LeafFacts,
+    LeafPage,
     OtherData,
+    PageLimits,
     Row,
     Sealed,
+    SealedSubtree,
     Stale,
     StoredPage,
     StoreLimits,
@@ -177,10 +179,14 @@ class SqlStore(ABC):
 
     # -- rows --------------------------------------------------------------------------------------
 
+    @property
+    def _columns(self) -> str:
+        return f"it.number, it.pruning, it.gid, it.eseq, {self._cells}"
+
     def page(
         self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
     ) -> StoredPage:
-        columns = f"it.number, it.pruning, it.gid, it.eseq, {self._cells}"
+        columns = self._columns
         with self.reading() as session:
             ((version,),) = session.rows("SELECT version FROM meta")
             if leaf is None:
@@ -198,32 +204,18 @@ class SqlStore(ABC):
                     (number, leaf[1], after, limit + 1),
                 )
             kept = found[:limit]
-            values = _read_candidates(session, sorted({line[2] for line in kept}), most_values)
+            values = store_leaves.read_candidates(
+                session, sorted({line[2] for line in kept}), most_values
+            )
             if sum(len(values.get(line[2], ())) for line in kept) > most_values:
-                kept = kept[
-                    : self._count_fitting_rows(session, [line[2] for line in kept], most_values)
-                ]
-                values = _read_candidates(session, sorted({line[2] for line in kept}))
+                gids = [line[2] for line in kept]
+                kept = kept[: store_leaves.count_fitting_rows(session, gids, most_values)]
+                values = store_leaves.read_candidates(session, sorted({line[2] for line in kept}))
         rows = [
             Row(line[0], line[4:], line[1], line[2], line[3], values.get(line[2], []))
             for line in kept
         ]
         return StoredPage(version, rows, rows[-1].number if len(kept) < len(found) else None)
-
-    @staticmethod
-    def _count_fitting_rows(session: Transaction, gids: list[int], most_values: int) -> int:
-        """How many rows from the first on have at most so many candidates in all; at least one."""
-        sizes = dict(
-            session.rows(
-                (
-                    "SELECT st.gid, count(*) FROM st JOIN (SELECT unnest($1::BIGINT[]) AS gid) AS "
-                    "g ON g.gid = st.gid GROUP BY st.gid"
-                ),
-                (sorted(set(gids)),),
-            )
-        )
-        total = np.cumsum([sizes.get(gid, 0) for gid in gids], dtype=np.int64)
-        return max(1, int(np.searchsorted(total, most_values, side="right")))
 
     # -- what is sealed ----------------------------------------------------------------------------
 
@@ -244,27 +236,41 @@ class SqlStore(ABC):
     def subtrees(self, id: str, leaves: Sequence[int], most_bytes: int) -> dict[int, Sealed]:  # noqa: A002
         known = self._trees.get(id)
         number = self._look_up(id) if known is None else known[0]
-        what = "FROM subtrees WHERE tree = $1 AND body IS NOT NULL AND leaf"
         if len(leaves) == 1:  # asked for every prediction: one plain statement
-            rows = self.glance(f"SELECT leaf, version, body {what} = $2", (number, leaves[0]))
+            rows = self.glance(
+                "SELECT leaf, version, body FROM subtrees WHERE tree = $1 AND body IS NOT NULL AND "
+                "leaf = $2",
+                (number, leaves[0]),
+            )
             return {
                 leaf: Sealed(version, body if len(body) <= most_bytes else None)
                 for leaf, version, body in rows
             }
-        several = f"{what} IN (SELECT unnest($2::BIGINT[]))"
         with self.reading() as session:
-            sizes = session.rows(
-                f"SELECT leaf, version, octet_length(body) {several} ORDER BY leaf",
-                (number, list(leaves)),
+            return store_leaves.read_subtrees(session, number, leaves, most_bytes)
+
+    def read_leaves(
+        self,
+        id: str,  # noqa: A002
+        leaves: Sequence[int],
+        after: tuple[int, int],
+        most: PageLimits,
+        *,
+        refined: bool = True,
+    ) -> LeafPage:
+        with self.reading() as session:
+            tree = self._tree(session, id)
+            return store_leaves.read(
+                session, tree, self._columns, leaves, after, most, refined=refined
             )
-            total = np.cumsum([size for _, _, size in sizes], dtype=np.int64).tolist()
-            fit = [
-                line[0] for line, so_far in zip(sizes, total, strict=True) if so_far <= most_bytes
-            ]
-            bodies = (
-                dict(session.rows(f"SELECT leaf, body {several}", (number, fit))) if fit else {}
-            )
-        return {leaf: Sealed(version, bodies.get(leaf)) for leaf, version, _ in sizes}
+
+    def put_subtrees(
+        self,
+        id: str,  # noqa: A002
+        subtrees: Sequence[SealedSubtree],
+    ) -> list[int]:
+        with self.writing() as session:
+            return store_leaves.keep_subtrees(session, self._tree(session, id), subtrees)
 
     def _look_up(self, name: str) -> int:
         with self.reading() as session:
@@ -335,23 +341,6 @@ def _find_tree_number(session: Transaction, name: str) -> int:
     if not rows:
         raise NotThere("there is no such tree")
     return int(rows[0][0])
-
-
-def _read_candidates(
-    session: Transaction, gids: list[int], at_most: int | None = None
-) -> dict[int, list[tuple[int, str | None]]]:
-    """The sensitive values of each group, in order of their numbers. Of more than ``at_most`` in
-    all, the last are left out.
-    """
-    values: dict[int, list[tuple[int, str | None]]] = {}
-    sql = (
-        "SELECT gid, seq, value FROM st WHERE gid IN (SELECT unnest($1::BIGINT[])) ORDER BY seq "
-        "LIMIT $2"
-    )
-    limit = (1 << 62) if at_most is None else at_most + 1
-    for gid, seq, value in session.rows(sql, (gids, limit)) if gids else ():
-        values.setdefault(gid, []).append((seq, value))
-    return values
 
 
 def _check_data(session: Transaction, data: int | None) -> None:
