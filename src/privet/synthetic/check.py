@@ -170,8 +170,8 @@ def draw_check(check: Check) -> Figure:
     }
     cost = format_rounded_up(float(check.cost.epsilon or 0))
     caption = (
-        "Whiskers: how far noise moves a held-out share, 19 times in 20. Showing this cost the "
-        f"held-out rows epsilon = {cost}."
+        "Whiskers: how far noise moves a held-out share, 19 times in 20, where that can be seen. "
+        f"Showing this cost the held-out rows epsilon = {cost}."
     )
     return draw_shares(
         panels, names=("synthetic", "held out, noisy"), title="Shares of values", caption=caption
