@@ -372,7 +372,7 @@ def test_counts_that_were_asked_twice_are_weighed_by_their_noise():
     said = [100, 200]
 
     class Told:
-        schema, bits = asked.schema, asked.bits
+        schema, bits, rules = asked.schema, asked.bits, asked.rules
 
         def ask(self, query, epsilon):
             answer = asked.ask(query, epsilon)

@@ -8,14 +8,16 @@ sees a row.
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
-from scipy.special import ndtri
 
 from privet._types import Floats, Ints
 from privet.synthetic.groups import sum_by_group
 
 #: A copula of a correlation of one has no density.
 MOST_CORRELATED = 0.97
+_NORMAL = NormalDist()
 
 
 def score_groups(alone: Floats, n_ordered: int) -> Floats:
@@ -28,9 +30,14 @@ def score_groups(alone: Floats, n_ordered: int) -> Floats:
     shares = alone[:n_ordered] / alone[:n_ordered].sum(axis=0)
     above = np.minimum(np.cumsum(shares, axis=0), 1.0)
     edges = np.concatenate([np.zeros((1, alone.shape[1])), above])
-    heights = np.exp(-(ndtri(edges) ** 2) / 2) / np.sqrt(2 * np.pi)
+    heights = np.array([[_height_at(share) for share in line] for line in edges.tolist()])
     scores[:n_ordered] = (heights[:-1] - heights[1:]) / shares
     return scores
+
+
+def _height_at(share: float) -> float:
+    """Return the density of a normal distribution where this share of it lies below."""
+    return _NORMAL.pdf(_NORMAL.inv_cdf(share)) if 0 < share < 1 else 0.0
 
 
 def estimate_correlation(

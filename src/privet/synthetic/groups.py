@@ -17,16 +17,21 @@ DEVIATIONS = 4.0
 MOST_GROUPS = 32
 
 
-def group_values(attribute: Attribute, rows: Floats, deviation: float) -> Ints:
+def group_values(
+    attribute: Attribute, rows: Floats, deviation: float, *, as_begun: bool = False
+) -> Ints:
     """Assign each value to a group, from the noisy number of rows of each value.
 
     A category is a group of its own where it is frequent enough, and the rare ones are one
     together. Bins of an ordered attribute are joined with their neighbours; missing entries are a
-    group of their own.
+    group of their own. ``as_begun`` is for work that 0.1 began, which took noise for rows.
     """
     if not attribute.ordered:
         return _group_rare(rows, DEVIATIONS * deviation)
-    bins = _group_neighbours(rows[: attribute.bins], DEVIATIONS * deviation)
+    numbers = rows[: attribute.bins]
+    if as_begun:
+        numbers = np.maximum(numbers, 0.0)
+    bins = _group_neighbours(numbers, DEVIATIONS * deviation, 0.0 if as_begun else 0.5)
     missing = np.full(attribute.size - attribute.bins, bins[-1] + 1, dtype=np.int64)
     return np.concatenate([bins, missing])
 
@@ -41,17 +46,17 @@ def _group_rare(rows: Floats, threshold: float) -> Ints:
     return groups
 
 
-def _group_neighbours(rows: Floats, threshold: float) -> Ints:
+def _group_neighbours(rows: Floats, threshold: float, power: float) -> Ints:
     """The noise of a group grows like the root of its bins: many empty ones are no evidence."""
     least = max(float(rows.sum()), 0.0) / MOST_GROUPS
     groups = np.zeros(len(rows), dtype=np.int64)
     group, held, bins = 0, 0.0, 0
     for value, count in enumerate(rows):
-        if bins and held >= max(threshold * np.sqrt(bins), least):
+        if bins and held >= max(threshold * bins**power, least):
             group, held, bins = group + 1, 0.0, 0
         groups[value] = group
         held, bins = held + float(count), bins + 1
-    if group and held < max(threshold * np.sqrt(bins), least):
+    if group and held < max(threshold * bins**power, least):
         groups[groups == group] = group - 1  # the last one is too small
     return groups
 

@@ -63,12 +63,14 @@ class Cut:
 class Known:
     """What noisy counts tell before pairs are measured.
 
-    These are the groups of values, and the expected rows of each (group, class).
+    These are the groups of values, and the expected rows of each (group, class). ``as_begun`` is
+    for work that 0.1 began: it looked at pairs as a whole only.
     """
 
     schema: Schema
     groups: tuple[Ints, ...]
     alone: tuple[Floats, ...]
+    as_begun: bool = False
 
     @property
     def classes(self) -> Floats:
@@ -82,7 +84,7 @@ class Known:
         """
         sizes = [len(self.alone[a]) for a in pair]
         most = self.classes.mean() / (CLEAR * deviation)
-        if min(sizes) < 2 or most < 4:
+        if min(sizes) < 2 or most < (math.prod(sizes) if self.as_begun else 4):
             return None
         few = min(*sizes, int(math.sqrt(most)))
         wanted = [min(size, int(most / few) if size > min(sizes) else few) for size in sizes]
@@ -214,7 +216,8 @@ def choose_pair(
     whole = [np.rint(table).astype(np.int64) for table in expected]
     # One of many pairs that say nothing would look good by chance: to stop is as likely as all of
     # them together.
-    ahead = 0 if is_infinite(epsilon) else round(RANGE / float(epsilon) * math.log(len(cuts)))
+    free = known.as_begun or is_infinite(epsilon)
+    ahead = 0 if free else round(RANGE / float(epsilon) * math.log(len(cuts)))
     choice = curator.choose_partition(question, whole, epsilon, handicaps=[*handicaps, -ahead])
     return (cuts[choice.index].pair if choice.index < len(cuts) else None), choice
 

@@ -244,12 +244,13 @@ class _Counted:
 def _count(curator: AnyCurator, spending: Spending) -> _Counted:
     """Ask for all counts, within what is reserved."""
     schema, k = curator.schema, len(curator.schema.names)
-    bins = _resolve(curator, spending)
+    as_begun = curator.rules < 3  # what 0.1 began goes on as it was begun
+    bins = Resolution.of(schema, {}, {}) if as_begun else _resolve(curator, spending)
     level = _ask_values(schema, bins)
     answer = curator.ask(Count(level), **{spending.unit: spending.take(ALONE)})
     spending.record_charge("class counts of every value of every attribute", answer.row_cost)
     values, deviation = _tables_of(answer), max(answer.deviation, 0.5)
-    groups, known = _make_known(schema, bins, values, deviation)
+    groups, known = _make_known(schema, bins, values, deviation, as_begun=as_begun)
 
     each = None if spending.left is None else spending.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)
     rest = None if spending.left is None or each is None else spending.left - each * (k - 1)
@@ -283,7 +284,7 @@ def _count(curator: AnyCurator, spending: Spending) -> _Counted:
             for one, two in zip(values, _tables_of(again), strict=True)
         ]
         deviation *= math.sqrt(weight)
-        groups, known = _make_known(schema, bins, values, deviation)
+        groups, known = _make_known(schema, bins, values, deviation, as_begun=as_begun)
         return _Counted(bins, tuple(values), groups, deviation, known)
     # fewer pairs than there might have been have less noise, and show finer cells
     finest = (
@@ -337,12 +338,12 @@ def _tables_of(answer: Numbers) -> list[Floats]:
 
 
 def _make_known(
-    schema: Schema, bins: Resolution, values: list[Floats], deviation: float
+    schema: Schema, bins: Resolution, values: list[Floats], deviation: float, *, as_begun: bool
 ) -> tuple[tuple[Ints, ...], Known]:
     """Return the group of each value that was counted, and what is known of the groups."""
     noise = deviation * math.sqrt(schema.n_classes)
     groups = tuple(
-        group_values(attribute, table.sum(axis=1), noise)
+        group_values(attribute, table.sum(axis=1), noise, as_begun=as_begun)
         for attribute, table in zip(bins.coarse.attributes.values(), values, strict=True)
     )
     alone = tuple(
@@ -352,7 +353,7 @@ def _make_known(
         of[bins.merged[name]] if name in bins.merged else of
         for name, of in zip(schema.names, groups, strict=True)
     )
-    return groups, Known(schema, of_codes, alone)
+    return groups, Known(schema, of_codes, alone, as_begun)
 
 
 def _selection_epsilon(spending: Spending, amount: Fraction | None) -> Number:
