@@ -94,7 +94,7 @@ class World:
         grids = {
             name: Numeric(one.cuts[0], one.cuts[-1], bins="auto", missing=one.missing)
             for name, one in self.schema.attributes.items()
-            if isinstance(one, Numeric)
+            if one.ordered
         }
         attributes = {**self.schema.attributes, **grids}
         return World(replace(self.schema, attributes=attributes, n_rows=None), self.rows)

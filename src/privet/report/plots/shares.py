@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 #: Labels of values that are listed; of more, some are.
 MAX_LISTED = 20
-#: Characters of a label in a line, and how many lines it may have.
-LINE, LINES = 24, 3
+#: Characters in a line of a label and of a name, and how many lines they may have.
+LINE, NAME, LINES = 24, 40, 3
 #: In inches: as wide as a phone shows without scaling, so that text can be read on it.
-WIDTH, PER_VALUE, PER_PANEL, AROUND = 4.4, 0.3, 0.55, 1.1
+WIDTH, PER_VALUE, PER_LINE, PER_PANEL, AROUND = 4.4, 0.3, 0.17, 0.55, 1.1
 #: Whiskers shorter than this share of a panel hide behind the end of a bar.
 SEEN = 0.02
 
@@ -46,8 +46,10 @@ def draw_shares(
 
     if not panels:
         raise ParameterError("there must be at least one panel to draw")
-    heights = [PER_PANEL + PER_VALUE * min(len(panel[0]), MAX_LISTED) for panel in panels.values()]
-    figure = Figure(figsize=(WIDTH, sum(heights) + AROUND), layout="constrained")
+    heights = [_height_of(name, panel[0]) for name, panel in panels.items()]
+    title, caption = _wrap(title, 28), _wrap(caption, 62, lines=6)
+    around = AROUND + PER_LINE * (title.count("\n") + caption.count("\n"))
+    figure = Figure(figsize=(WIDTH, sum(heights) + around), layout="constrained")
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, (name, panel) in zip(grid, panels.items(), strict=True):
         _draw_panel(axes, name, *panel, names=names)
@@ -56,12 +58,17 @@ def draw_shares(
     for text in legend.get_texts():
         text.set_parse_math(False)
     if title:
-        wrapped = _wrap(title, 28)
-        figure.suptitle(wrapped, fontsize=11, x=0.02, ha="left", parse_math=False)
+        figure.suptitle(title, fontsize=11, x=0.02, ha="left", parse_math=False)
     if caption:
-        wrapped = _wrap(caption, 62, lines=6)
-        figure.supxlabel(wrapped, fontsize=8, color=QUIET, x=0.02, ha="left", parse_math=False)
+        figure.supxlabel(caption, fontsize=8, color=QUIET, x=0.02, ha="left", parse_math=False)
     return figure
+
+
+def _height_of(name: str, labels: tuple[str, ...]) -> float:
+    """Return the height of a panel that has room for the lines of its labels."""
+    lines = [_wrap(label, LINE).count("\n") + 1 for label in labels[:MAX_LISTED]]
+    values = sum(max(PER_VALUE, PER_LINE * count) for count in lines)
+    return PER_PANEL + PER_LINE * _wrap(name, NAME).count("\n") + values
 
 
 def _draw_panel(
@@ -88,7 +95,7 @@ def _draw_panel(
             elinewidth=0.8,
             capsize=1.5,
         )
-    axes.set_title(_wrap(name, 40), fontsize=9, loc="left", parse_math=False)
+    axes.set_title(_wrap(name, NAME), fontsize=9, loc="left", parse_math=False)
     axes.set_xlim(0, None)
     axes.tick_params(labelsize=7)
     shown = places[:: math.ceil(len(labels) / MAX_LISTED)]
