@@ -104,8 +104,8 @@ MUTANTS = (
     Mutant(
         "a selection of pairs is asked for with twice what is set aside",
         "_selection_epsilon",
-        "return amount if",
-        "return 2 * amount if",
+        'return amount if spending.unit == "epsilon" else root_below(8 * amount)',
+        'return 2 * amount if spending.unit == "epsilon" else root_below(16 * amount)',
         "a table costs more than its epsilon",
         (
             (
@@ -118,8 +118,8 @@ MUTANTS = (
     Mutant(
         "a pair is chosen without its price",
         "choose_pair",
-        "whole, epsilon, handicaps",
-        "whole, 1000, handicaps",
+        "curator.choose_partition(question, whole, epsilon, handicaps=[*handicaps, -ahead])",
+        "curator.choose_partition(question, whole, 20, handicaps=[*handicaps, -ahead])",
         "which attributes follow each other is told almost exactly",
         ("synthetic/test_structure.py::test_the_dependent_pair_is_chosen_and_otherwise_it_stops",),
     ),
