@@ -39,10 +39,10 @@ def count(codes: np.ndarray, sizes: list[int], columns: tuple[int, ...]) -> np.n
     return np.bincount(flat, minlength=int(np.prod(shape))).astype(float)
 
 
-def estimate(domain, measured, steps, before=None):
-    """Fit mbi's model to noisy marginals."""
+def estimate(domain, measured, steps, before=None, total=None):
+    """Fit mbi's model to noisy marginals; by default they say how many rows there are, too."""
     return mbi.estimation.MirrorDescent().estimate(
-        domain, measured, iters=steps, warm_start=before, tol=1e-6
+        domain, measured, known_total=total, iters=steps, warm_start=before, tol=1e-6
     )
 
 
@@ -91,6 +91,8 @@ def run_mst(codes, sizes, rho, rows, rng):
     singles = [table + rng.normal(0, sigma, table.size) for table in first]
     small, small_sizes, back = compress(codes, sizes, singles, sigma)
     domain = mbi.Domain(range(d), small_sizes)
+    # mbi takes no number of rows from scaled counts
+    total = float(np.average([table.sum() for table in singles], weights=1 / np.array(sizes)))
     measured = []
     for a in range(d):
         noisy = np.array([singles[a][values].sum() for values in back[a]])
@@ -98,11 +100,10 @@ def run_mst(codes, sizes, rho, rows, rng):
         # a merged value has the noise of all its values: scaled, all entries have the same
         query = mbi.WeightedQuery(1 / spread)
         measured.append(mbi.LinearMeasurement(noisy / spread, (a,), float(sigma), query))
-    model = estimate(domain, measured, LAST_STEPS)
+    model = estimate(domain, measured, LAST_STEPS, total=total)
     pairs = list(itertools.combinations(range(d), 2))
     scores = {}
     single = [expect(model, (a,)) for a in range(d)]
-    total = sum(single[0])
     for a, b in pairs:
         expected = np.outer(single[a], single[b]).ravel() / total
         scores[a, b] = np.abs(count(small, small_sizes, (a, b)) - expected).sum()
@@ -118,7 +119,7 @@ def run_mst(codes, sizes, rho, rows, rng):
         table = count(small, small_sizes, pair)
         noisy = table + rng.normal(0, sigma, table.size)
         measured.append(mbi.LinearMeasurement(noisy, pair, float(sigma)))
-    model = estimate(domain, measured, LAST_STEPS)
+    model = estimate(domain, measured, LAST_STEPS, total=total)
     drawn = draw(model, rows, d)
     out = np.empty_like(drawn)
     for a in range(d):

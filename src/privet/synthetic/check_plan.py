@@ -35,7 +35,8 @@ class CheckPlan:
     """What a check can tell.
 
     ``parts`` says of each attribute which part each of its values is counted in, ``floors`` which
-    distance noise alone would show, and ``accuracy`` how far it moves an accuracy, 19 times in 20.
+    distance noise alone would show (above 1 all is noise), and ``accuracy`` how far it moves an
+    accuracy, 19 times in 20.
     """
 
     n_rows: int
@@ -62,11 +63,12 @@ class CheckPlan:
     def describe(self) -> str:
         """Say what the check can tell, in a sentence or two."""
         rows = "declared" if self.declared else "taken to be as many as the synthetic ones"
-        least, most = min(self.floors.values()), max(self.floors.values())
+        least, most = (min(1.0, edge(self.floors.values())) for edge in (min, max))
         shown = f"{least:.2g}" if f"{least:.2g}" == f"{most:.2g}" else f"{least:.2g} to {most:.2g}"
         return (
             f"With {self.n_rows} held-out rows ({rows}), noise alone would show a distance of "
-            f"{shown} between equal tables, and move an accuracy by {self.accuracy:.2g} either way."
+            f"{shown} between equal tables, and move an accuracy by {min(1.0, self.accuracy):.2g} "
+            "either way."
         )
 
 
@@ -88,7 +90,7 @@ def plan_check(rows: Any, schema: Schema, epsilon: Number, *, models: int = 1) -
     parts, floors = {}, {}
     for (name, attribute), table in zip(schema.attributes.items(), counts, strict=True):
         parts[name] = divide_groups(attribute, table.sum(axis=1) + 0.5, most)
-        floors[name] = min(1.0, size * schema.n_classes * (int(parts[name].max()) + 1) / 2)
+        floors[name] = size * schema.n_classes * (int(parts[name].max()) + 1) / 2
     entries = schema.n_classes**2 * (BINS if schema.n_classes == 2 else BINS_OF_MANY)
     accuracy = Z * math.sqrt(entries / 2) / (amount / 2 / models * max(n_rows, 1))
     return CheckPlan(n_rows, schema.n_rows is not None, amount, parts, floors, accuracy)
