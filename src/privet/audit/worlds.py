@@ -92,7 +92,7 @@ class World:
         public.
         """
         grids = {
-            name: Numeric(one.cuts[0], one.cuts[-1], bins="auto", missing=one.missing)
+            name: Numeric(one.cuts[0], one.cuts[-1], bins="auto")
             for name, one in self.schema.attributes.items()
             if one.ordered
         }
