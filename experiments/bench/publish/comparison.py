@@ -43,8 +43,9 @@ the higher AUROC on adult and, by less than folds differ, on churn; on nursery a
 about equal. AIM returns to the marginals that its model knows worst and measures pairs without the
 class, too; Privet measures each pair once, along a tree, within each class, so that the count of a
 pair is a sum of as many noisy numbers as there are classes. AIM takes many times as long. Against
-MST, Privet-delta has the higher AUROC on all four tables and the smaller error of two columns on
-adult and nursery; on car and churn MST's is a little smaller. Correlations of numbers are nearest
+MST, at epsilon 1, Privet-delta has the higher AUROC on all four tables and the smaller error of two
+columns on adult and nursery; on car and churn MST's is a little smaller. On car, whose training
+rows are 1 382 in four classes, one fold moves an AUROC by some hundredths. Correlations of numbers are nearest
 with Privet-delta, because numbers follow each other inside a cell, too. Seconds are those of a busy
 machine: read them as orders of magnitude.
 """
