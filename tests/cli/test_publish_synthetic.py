@@ -114,6 +114,18 @@ def test_a_name_that_looks_like_markup_is_printed_as_it_is(files, privet):
     assert "[bold]out.csv: 5 rows" in ran.out
 
 
+def test_a_publication_is_one_line_of_the_ledger(files, privet):
+    assert privet(*command("out.csv", "--rows", 10)).code == 0
+    shown = privet("ledger", "show", "t.csv.ledger.sqlite").out
+    assert "synthetic table: 4 questions" in shown
+    assert "class counts" not in shown
+    assert " 2 " in shown  # all of epsilon in one line
+    each = privet("ledger", "show", "t.csv.ledger.sqlite", "--each").out
+    assert each.count("class counts") >= 2
+    told = privet("ledger", "show", "t.csv.ledger.sqlite", "--json").out.splitlines()
+    assert len(told) == 4
+
+
 def test_another_run_pays_again(files, privet):
     for _ in range(2):
         ran = privet(*command("out.csv", "--rows", 10, "--budget", 4, "--force"))
@@ -296,6 +308,18 @@ class TestCheck:
             "--epsilon",
             "1/2",
         ]
+
+    def test_what_would_tell_nothing_is_not_paid_for(self, rows, privet):
+        rows[rows.index("1/2")] = "1/100"
+        ran = privet(*rows)
+        assert ran.code == 2
+        assert "noise alone would show a distance of" in ran.err
+        assert "would tell you nothing, so nothing was spent; try epsilon" in ran.err
+        assert not Path("held-out.csv.ledger.sqlite").exists()
+        ran = privet(*rows, "--anyway", "--json")
+        assert ran.code == 0, ran.err
+        assert json.loads(ran.out)["epsilon"] == "1/100"
+        assert spent("held-out.csv") == F(1, 100)
 
     def test_prints(self, rows, privet):
         ran = privet(*rows)

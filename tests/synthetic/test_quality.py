@@ -5,6 +5,7 @@ them; and that they hide a row.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from privet.curator import Curator
 from privet.domain import Categorical, Schema
 from privet.domain.encode.rows import encode
 from privet.synthetic.synthesize import synthesize
-from tests.synthetic.small import curator, seeded
+from tests.synthetic.small import curator, seeded, table
 
 
 def codes(schema, frame):
@@ -163,7 +164,23 @@ def test_the_card_is_about_this_table():
     card = render_table_card(made)
     assert "3 rows of 3 attributes and c" in card
     assert made.privacy.describe() in card
+    assert "What may not be read off this table" in card
+    assert "pairs were not measured" in card
     page = render_table_card(made, html=True)
     assert page.startswith("<!DOCTYPE html>")
     spoilt = render_table_card(synthesize(curator(bits=seeded()), 1, rows=3))
     assert "WARNING: This table is not private: a test seed was used." in spoilt
+
+
+def test_a_card_names_what_was_measured_and_what_may_not_be_read():
+    from privet.synthetic.files import render_table_card
+
+    made = synthesize(curator(table(20_000), budget=Budget(4), bits=seeded(3)), 4, rows=9)
+    assert made.pairs[0] == ("a", "b")
+    assert made.cells[0] == (3, 2)
+    card = render_table_card(replace(made, pairs=made.pairs[:1], cells=made.cells[:1]))
+    assert "- a with b, in 3 by 2 parts" in card
+    assert "2 of 3 pairs were not measured" in card
+    assert "How these go with any other attribute, but for the class: age." in card
+    assert "one is the product of two others" in card
+    assert "Single numbers are spread evenly over a bin" in card

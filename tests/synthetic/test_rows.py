@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from privet.mechanisms.randomness import SystemBits
 from privet.synthetic.class_tree import ClassTree
-from privet.synthetic.rows import draw_rows, expand, spread, uniforms
+from privet.synthetic.rows import draw_rows, expand, shrink_together, spread, uniforms
 from tests.synthetic.small import seeded
 
 SIX_IN_A_MILLION_OFF = 5.0  # standard deviations
@@ -109,7 +109,7 @@ def test_expanded_values_are_of_their_group(n_values, seed):
     groups = np.unique(rng.integers(0, 4, n_values), return_inverse=True)[1]
     alone = rng.normal(0, 50, (n_values, 2))
     column, classes = rng.integers(0, groups.max() + 1, 100), rng.integers(0, 2, 100)
-    (values,) = expand([column], classes, [groups], [alone], SystemBits())
+    (values,) = expand([column], classes, [groups], [alone], 0.1, SystemBits())
     assert (groups[values] == column).all()
 
 
@@ -117,10 +117,20 @@ def test_expanded_values_follow_their_counts_by_class():
     groups = np.array([0, 1, 1, 1])
     alone = np.array([[5.0, 5.0], [30.0, 0.0], [10.0, 75.0], [-8.0, 25.0]])
     column, classes = np.repeat([1, 1, 0], 4000), np.tile([0, 1], 6000)
-    (values,) = expand([column], classes, [groups], [alone], SystemBits())
+    (values,) = expand([column], classes, [groups], [alone], 0.1, SystemBits())
     of_class = [np.bincount(values[(column == 1) & (classes == c)], minlength=4) for c in (0, 1)]
     assert of_class[0] == pytest.approx(np.array([0, 3000, 1000, 0]), abs=3)
     assert of_class[1] == pytest.approx(np.array([0, 0, 3000, 1000]), abs=3)
+
+
+def test_counts_that_only_noise_parts_are_drawn_together():
+    rng = np.random.default_rng(1)
+    noisy = 50 + rng.laplace(0, 100, (400, 2))
+    drawn = shrink_together(noisy, 100 * np.sqrt(2))
+    assert np.abs(drawn - 50).mean() < np.abs(noisy - 50).mean() / 3
+    apart = np.array([[1000.0, 0.0], [0.0, 900.0]])
+    assert shrink_together(apart, 5.0) == pytest.approx(apart, abs=0.2)
+    assert shrink_together(apart[:1], 5.0) == pytest.approx(apart[:1])
 
 
 def test_a_group_that_noise_hides_has_all_its_values():
@@ -129,6 +139,7 @@ def test_a_group_that_noise_hides_has_all_its_values():
         np.zeros(300, dtype=np.int64),
         [np.zeros(3, dtype=np.int64)],
         [np.array([[-5.0], [-1.0], [-900.0]])],
+        500.0,
         SystemBits(),
     )
     assert np.bincount(values, minlength=3) == pytest.approx(100, abs=2)

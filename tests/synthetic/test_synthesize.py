@@ -57,7 +57,7 @@ def case(request, monkeypatch):
         return left.pop(0), choose_pair(*arguments)[1]
 
     if not outcomes:
-        monkeypatch.setattr("privet.synthetic.synthesize.list_candidate_pairs", lambda *_: [])
+        monkeypatch.setattr("privet.synthetic.synthesize.list_candidates", lambda *_: [])
     monkeypatch.setattr("privet.synthetic.synthesize.choose_pair", choose)
     yield frame, schema, sum(pair is not None for pair in outcomes)
     assert left == []
@@ -372,7 +372,7 @@ def test_counts_that_were_asked_twice_are_weighed_by_their_noise():
     said = [100, 200]
 
     class Told:
-        schema, bits = asked.schema, asked.bits
+        schema, bits, rules = asked.schema, asked.bits, asked.rules
 
         def ask(self, query, epsilon):
             answer = asked.ask(query, epsilon)
@@ -414,3 +414,54 @@ def test_noise_that_hides_the_number_of_rows_is_refused_before_it_is_paid_for():
     assert curator.left == 1
     assert len(synthesize(curator, "1e-7", rows=50).frame) == 50
     assert len(synthesize(Curator(rows, schema.declare(n_rows=20), Budget(1)), "1e-4").frame) == 20
+
+
+class TestFineGrids:
+    """``bins="auto"``: a thousand codes, which are merged before anything is counted."""
+
+    SCHEMA = Schema(
+        {"a": Numeric(0, 100, bins="auto", missing="?"), "b": Categorical(["u", "v"])},
+        "c",
+        ["no", "yes"],
+    )
+
+    @staticmethod
+    def rows(n_rows: int) -> pd.DataFrame:
+        rng = np.random.default_rng(3)
+        a = rng.normal(30, 5, n_rows).round(1)
+        a[::10] = np.nan
+        b = np.where(a > 30, "u", "v")
+        return pd.DataFrame({"a": a, "b": b, "c": rng.choice(["no", "yes"], n_rows)})
+
+    @pytest.mark.parametrize("declared", [True, False])
+    def test_are_merged_and_drawn_within_their_bins(self, declared):
+        frame = self.rows(6000)
+        schema = self.SCHEMA.declare(n_rows=6000) if declared else self.SCHEMA
+        asked = curator(frame, schema, Budget(2), bits=seeded(3))
+        made = synthesize(asked, 2)
+        assert asked.left == 0
+        assert made.privacy.charged.epsilon == 2
+        whats = [charge.what for charge in made.privacy.charges]
+        assert ("how many rows there are" in whats) == (not declared)
+        assert "edges of a" in whats
+        found = made.frame["a"]
+        assert abs(found.isna().mean() - 0.1) < 0.04
+        assert abs(found.mean() - 30) < 2
+        assert found.std() < 10  # evenly over the bounds it would be 29
+        assert (made.frame["b"] == "u")[found > 35].mean() > 0.8
+
+    def test_in_rho(self):
+        asked = curator(self.rows(6000), self.SCHEMA, Budget(2, delta=1e-6))
+        made = synthesize(asked, 2, delta=1e-6)
+        assert asked.spent.rho <= rho_for(F(2), F(1, 10**6))
+        assert made.privacy.epsilon <= 2
+
+
+def test_numbers_that_follow_each_other_still_do():
+    """Tenure and total charges: .83 in 5 000 rows of twelve attributes and more."""
+    from experiments.bench.publish.churn import churn_schema, make_churn
+
+    rows = make_churn(5000)
+    made = synthesize(Curator(rows, churn_schema(), Budget(1), bits=seeded(1)), 1).frame
+    assert rows["tenure"].corr(rows["total"]) > 0.8
+    assert made["tenure"].corr(made["total"]) >= 0.6

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.bench.publish.comparison import BEGIN
 from experiments.bench.publish.contestants import CONTESTANTS
 from privet.report.plots import draw_curves, save_figure
 
@@ -59,7 +60,10 @@ def write(rows: list[dict], out: Path) -> list[str]:
     text = (
         _TEXT.format(folds=folds) + "".join(_table(rows, data) for data in panels) + _seconds(rows)
     )
-    (out / "publish.md").write_text(text, encoding="utf-8")
+    page = out / "publish.md"
+    if page.exists() and BEGIN in (before := page.read_text(encoding="utf-8")):
+        text += "\n" + BEGIN + before.split(BEGIN)[1]  # the comparison has a command of its own
+    page.write_text(text, encoding="utf-8")
     return [str(out / "publish.md"), str(out / "publish.svg")]
 
 

@@ -101,4 +101,41 @@ MUTANTS = (
         "that somebody is in the table can be counted",
         ("synthetic/test_synthesize.py::TestRows::test_how_many_there_are_is_not_told_exactly",),
     ),
+    Mutant(
+        "a selection of pairs is asked for with twice what is set aside",
+        "_selection_epsilon",
+        'return amount if spending.unit == "epsilon" else root_below(8 * amount)',
+        'return 2 * amount if spending.unit == "epsilon" else root_below(16 * amount)',
+        "a table costs more than its epsilon",
+        (
+            (
+                "synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
+                "pairs-facts0-1]"
+            ),
+        ),
+    ),
+    Mutant(
+        "a pair is chosen without its price",
+        "choose_pair",
+        "curator.choose_partition(question, whole, epsilon, handicaps=[*handicaps, -ahead])",
+        "curator.choose_partition(question, whole, 20, handicaps=[*handicaps, -ahead])",
+        "which attributes follow each other is told almost exactly",
+        ("synthetic/test_structure.py::test_the_dependent_pair_is_chosen_and_otherwise_it_stops",),
+    ),
+    Mutant(
+        "rows that the schema calls impossible are published",
+        "draw_possible",
+        "if not len(wrong):",
+        "if True:",
+        "a table says what everybody knows to be false",
+        ("synthetic/test_possible.py::test_no_row_is_impossible[0.01]",),
+    ),
+    Mutant(
+        "a check spends on what it cannot tell",
+        "check",
+        "if not plan.tells and not anyway:",
+        "if False:",
+        "half of a budget is gone for distances of noise",
+        ("cli/test_publish_synthetic.py::TestCheck::test_what_would_tell_nothing_is_not_paid_for",),
+    ),
 )

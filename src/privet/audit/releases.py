@@ -306,6 +306,11 @@ def see_declared_nobody(world: World) -> World:
     return see_declared(world.emptied)
 
 
+def see_gridded(world: World) -> World:
+    """The same people, of whom numbers have fine grids."""
+    return world.gridded
+
+
 def see_attribute(name: str, world: World) -> World:
     """The same people with one attribute and the class."""
     return world.by_attribute[name]

@@ -348,6 +348,12 @@ SUBJECTS: dict[str, Subject] = {
             "synthetic-attribute",
             releases.release_synthetic_table(view=partial(releases.see_attribute, "a")),
         ),
+        # Fine grids: the number of rows is paid for, and what is counted are merged bins.
+        Subject(
+            "synthetic-grid",
+            releases.release_synthetic_table(view=releases.see_gridded),
+            _DEPENDENT,
+        ),
         Subject(
             "synthetic-delta",
             releases.release_synthetic_table(releases.DELTA),

@@ -87,6 +87,19 @@ class World:
         return World(self.schema.declare(n_rows=None), self.rows)
 
     @cached_property
+    def gridded(self) -> World:
+        """Return the same rows, of which numbers have fine grids, without making their number
+        public.
+        """
+        grids = {
+            name: Numeric(one.cuts[0], one.cuts[-1], bins="auto")
+            for name, one in self.schema.attributes.items()
+            if one.ordered
+        }
+        attributes = {**self.schema.attributes, **grids}
+        return World(replace(self.schema, attributes=attributes, n_rows=None), self.rows)
+
+    @cached_property
     def emptied(self) -> World:
         """Return a world of nobody, without making their number public."""
         return World(self.schema.declare(n_rows=None), ())

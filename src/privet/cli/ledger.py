@@ -19,9 +19,12 @@ app = typer.Typer(
 def show(
     ledger: Path = typer.Argument(help="The ledger file."),
     analyst: str | None = typer.Option(None, help="Only what this analyst asked."),
+    each: bool = typer.Option(
+        False, "--each", help="Show every question, and not one line for a fit or a publication."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
-    """Show the charges and what is left.
+    """Show the charges and what is left. What was paid from one reservation is one line.
 
     Example: [bold]privet ledger show people.csv.ledger.sqlite[/bold]
     """
@@ -51,7 +54,8 @@ def show(
     from rich.console import Console
 
     console = Console()
-    console.print(ledger_table(entries))
+    reserved = [] if each else book.reservations(analyst=analyst)
+    console.print(ledger_table(entries, reserved=reserved))
     open_ones = book.reservations(analyst=analyst, open_only=True)
     if open_ones:
         console.print(reservations_table(open_ones))

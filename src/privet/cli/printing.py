@@ -13,6 +13,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from privet.accounting.cost import compose_sequentially
 from privet.accounting.ledger import Entry, LedgerReader, left
 from privet.accounting.ledger.relation import Relation, stated_by
 from privet.accounting.ledger.reservations import Reservation
@@ -49,10 +50,15 @@ def finite_or_none(epsilon: float) -> float | None:
     return epsilon if math.isfinite(epsilon) else None
 
 
-def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Table:
+def ledger_table(
+    entries: list[Entry],
+    unanswered: Collection[int] = (),
+    reserved: Collection[Reservation] = (),
+) -> Table:
     """Make a table of the charges, oldest first.
 
-    Those that never got an answer are marked.
+    Those that never got an answer are marked. What was paid from one of these reservations is one
+    line.
     """
     table = Table(
         title="Ledger: what was asked, and what it cost",
@@ -64,19 +70,28 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
         table.add_column(column)
     table.add_column("epsilon", justify="right")
     table.add_column("rho", justify="right")
+    works = {reservation.number: reservation.what for reservation in reserved}
+    charges: dict[int, list[Entry]] = {}  # by reservation; others by their own number
     for entry in entries:
-        epsilon = "-" if entry.cost.epsilon is None else format_number(entry.cost.epsilon)
-        when = entry.time[:19].replace("T", " ")
-        what = f"{entry.what} (UNANSWERED)" if entry.number in unanswered else entry.what
-        what = f"{what}\n  {entry.asked}" if entry.asked else what
+        paid_from = entry.reservation if entry.reservation in works else -entry.number
+        charges.setdefault(paid_from, []).append(entry)
+    for paid_from, paid in charges.items():
+        entry, cost = paid[0], compose_sequentially(one.cost for one in paid)
+        what = f"{entry.what}\n  {entry.asked}" if entry.asked else entry.what
+        if len(paid) > 1:
+            what = f"{works[paid_from]}: {len(paid)} questions"
+        if lost := [one.number for one in paid if one.number in unanswered]:
+            first, *rest = what.split("\n")
+            marked = "UNANSWERED" if len(paid) == 1 else f"{len(lost)} UNANSWERED"
+            what = "\n".join([f"{first} ({marked})", *rest])
         table.add_row(
             str(entry.number),
-            when,
+            entry.time[:19].replace("T", " "),
             entry.dataset,
             entry.analyst,
             escape(what),
-            epsilon,
-            format_number(entry.cost.rho),
+            "-" if cost.epsilon is None else format_number(cost.epsilon),
+            format_number(cost.rho),
         )
     return table
 

@@ -58,7 +58,7 @@ A = TypeVar("A", bound=Answer)
 
 #: The public rules that learners follow now. A change of what an uninterrupted fit would ask adds
 #: one, if a fit that was begun before can go on under the rules it had.
-RULES = 2
+RULES = 3
 SomeCells = Cells | Sequence[Cell | Mapping[str, Any]]
 
 

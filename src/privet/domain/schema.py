@@ -29,6 +29,7 @@ from privet.domain.attributes import (
     attribute_from_json,
     is_name,
 )
+from privet.domain.rules import copy_rules, find_rule_codes
 from privet.domain.shown import schema_html, schema_line
 from privet.errors import DraftWarning, SchemaError
 from privet.text import advise_swap
@@ -49,6 +50,7 @@ _KEYS = {
     "from_data",
     "other_class",
     "paid",
+    "impossible",
 }
 
 
@@ -88,6 +90,10 @@ class Schema:
         What was paid for the schema itself, where :func:`~privet.draft_schema` found it with
         noise: ``{"epsilon": "1/10", "account": ..., "release": ...}``. A model that is learnt with
         it gives away both.
+    impossible
+        Values that are never together, such as ``[{"internet": "no", "security": "yes"}]``: each
+        rule names two attributes or more, and a value or a list of values of each. Like all of a
+        schema it is public knowledge, never learnt from rows; synthetic rows keep to it.
     from_data
         Whether the domain was read off the rows. What is learnt with such a schema is
         marked ``private: false``.
@@ -114,6 +120,7 @@ class Schema:
     from_data: bool = False
     other_class: Value | None = None
     paid: Mapping[str, str] | None = None
+    impossible: Sequence[Mapping[str, Any]] = ()
     label: Categorical = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -173,13 +180,14 @@ class Schema:
         object.__setattr__(self, "paid", _copy_paid(self.paid))
         object.__setattr__(self, "classes", label.values)
         object.__setattr__(self, "label", label)
+        object.__setattr__(self, "impossible", copy_rules(self))
 
     def __eq__(self, other: object) -> bool:
         """Return whether both have the same domain, in the same order, and the same owner-side
         facts.
         """
         facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
-        facts += ("paid",)  # type: ignore[assignment]
+        facts += ("paid", "impossible")  # type: ignore[assignment]
         return isinstance(other, Schema) and all(
             getattr(self, fact) == getattr(other, fact) for fact in facts
         )
@@ -224,6 +232,11 @@ class Schema:
     def n_classes(self) -> int:
         """How many classes there are."""
         return self.label.size
+
+    @cached_property
+    def impossible_codes(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+        """What is impossible, as codes of the attributes."""
+        return find_rule_codes(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.attributes)
@@ -382,6 +395,14 @@ class Schema:
             out["other_class"] = self.other_class
         if self.paid is not None:
             out["paid"] = dict(self.paid)
+        if self.impossible:
+            out["impossible"] = [
+                {
+                    name: list(values) if isinstance(values, tuple) else values
+                    for name, values in rule.items()
+                }
+                for rule in self.impossible
+            ]
         return out
 
     @classmethod

@@ -14,14 +14,15 @@ from privet.accounting.cost import Cost, Number, compose_sequentially, parse_eps
 from privet.accounting.statement import format_rounded_up
 from privet.curator import AnyCurator
 from privet.domain import Schema
-from privet.domain.cells import Cells
-from privet.domain.encode.rows import encode
-from privet.domain.questions import Question
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
 from privet.errors import ParameterError
 from privet.learners import PrivetClassifier
 from privet.learners.evaluation import Evaluation, evaluate
 from privet.model import Model
 from privet.report.plots import draw_shares
+from privet.synthetic.check_plan import count_public, label_parts, plan_check
+from privet.synthetic.groups import sum_by_group
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,13 +34,17 @@ SYNTHETIC = "trained on the synthetic rows"
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """The shares of each (value, class) of an attribute, in synthetic and (noisy) held-out rows."""
+    """The shares of each (part of the values, class) of an attribute, in synthetic and (noisy)
+    held-out rows.
+    """
 
     name: str
     synthetic: Floats
     held_out: Floats
     #: The deviation of the noise of a held-out share.
     deviation: float
+    #: What each row of the tables is: a value, or values that were counted together.
+    labels: tuple[str, ...] = ()
 
     @property
     def distance(self) -> float:
@@ -80,8 +85,9 @@ def check_synthetic(
 
     The default learner is trained on the synthetic rows, without noise: they are public.
     ``against`` names models that were trained otherwise, such as on the real rows, to be compared
-    with it. Half of epsilon pays for the class counts of every value of every attribute, half for
-    the confusion matrices of the models. Sensitivity: k for the counts, 1 for each matrix.
+    with it. Half of epsilon pays for the class counts of the values of every attribute, of which as
+    many are counted together as :func:`~privet.synthetic.check_plan.plan_check` says; half for the
+    confusion matrices of the models. Sensitivity: k for the counts, 1 for each matrix.
     Neighbours: one row of the held-out table added or removed. Cost: pure ``epsilon``.
     """
     schema = held_out.schema
@@ -99,16 +105,28 @@ def check_synthetic(
     public = schema.declare(n_rows=len(rows), person=None, rows_per_person=1)
     # What it is trained on has its price already: that of the synthetic table.
     tables = _compute_shares(public, rows)
+    plan = plan_check(rows, schema, amount, models=1 + len(others))
     own = PrivetClassifier(math.inf, schema=public).fit(rows).model_
     models = {SYNTHETIC: own, **others}
     with held_out.snapshot():
-        answer = held_out.count(Question.level(Cells.everything(schema), schema.names), amount / 2)
+        everything = Cells.everything(schema)
+        parts = [
+            Partition(everything.refine({0: Split(name, tuple(plan.parts[name].tolist()))}))
+            for name in schema.names
+        ]
+        answer = held_out.count(Question(tuple(parts)), amount / 2)
         each = amount / 2 / len(models)
         evaluations = {name: evaluate(model, held_out, each) for name, model in models.items()}
-    real = [table[0].astype(np.float64) for table in answer.tables]
+    real = [table.astype(np.float64) for table in answer.tables]
     total = max(float(np.mean([table.sum() for table in real])), 1.0)
     marginals = tuple(
-        Marginal(name, synthetic, counts / total, answer.deviation / total)
+        Marginal(
+            name,
+            sum_by_group(synthetic, plan.parts[name]),
+            counts / total,
+            answer.deviation / total,
+            label_parts(schema.attributes[name], plan.parts[name]),
+        )
         for name, synthetic, counts in zip(schema.names, tables, real, strict=True)
     )
     answers = [answer, *(evaluation.answer for evaluation in evaluations.values())]
@@ -126,19 +144,8 @@ def check_synthetic(
 
 def _compute_shares(schema: Schema, rows: Any) -> list[Floats]:
     """The shares of each (value, class) in public rows."""
-    encoded = encode(schema, rows)
-    known = encoded.known(schema)
-    if encoded.classes is None or not known.any():
-        raise ParameterError("the synthetic rows hold no row that fits the schema")
-    classes = encoded.classes[known].astype(np.int64)
-    tables = []
-    for size, codes in zip(schema.sizes, encoded.codes, strict=True):
-        flat = np.bincount(
-            codes[known].astype(np.int64) * schema.n_classes + classes,
-            minlength=size * schema.n_classes,
-        )
-        tables.append(flat.reshape(size, schema.n_classes) / len(classes))
-    return tables
+    tables = count_public(schema, rows)
+    return [table / table.sum() for table in tables]
 
 
 # The picture: shares of values in the synthetic rows and in the held-out ones.
@@ -154,7 +161,7 @@ def draw_check(check: Check) -> Figure:
     n_classes = check.schema.n_classes
     panels = {
         one.name: (
-            check.schema.attributes[one.name].labels,
+            one.labels or check.schema.attributes[one.name].labels,
             one.synthetic.sum(axis=1),
             one.held_out.sum(axis=1),
             one.deviation * math.sqrt(n_classes),
@@ -163,8 +170,8 @@ def draw_check(check: Check) -> Figure:
     }
     cost = format_rounded_up(float(check.cost.epsilon or 0))
     caption = (
-        "Whiskers: how far noise moves a held-out share, 19 times in 20. Showing this cost the "
-        f"held-out rows epsilon = {cost}."
+        "Whiskers: how far noise moves a held-out share, 19 times in 20, where that can be seen. "
+        f"Showing this cost the held-out rows epsilon = {cost}."
     )
     return draw_shares(
         panels, names=("synthetic", "held out, noisy"), title="Shares of values", caption=caption

@@ -15,7 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from privet._types import Floats
+from privet._types import Floats, Ints
+from privet.synthetic.groups import sum_by_group
 
 #: Steps at most, the relative gain of a step below which it ends, and what is no gain but rounding.
 STEPS, ENOUGH, NOTHING = 400, 1e-4, 1e-9
@@ -29,12 +30,29 @@ class Measured:
     parent.
 
     Deviations broadcast over the counts; counts of a group have the noise of all its values.
+    ``parts`` says which part of the pair's table each value is counted in, of the parent and of the
+    attribute. ``leaning`` is the logarithm of how values go together where counts do not tell.
     """
 
     alone: Floats
     deviation: Floats
     pair: Floats | None = None
     pair_deviation: float = 1.0
+    parts: tuple[Ints, Ints] | None = None
+    leaning: Floats | float = 0.0
+
+    def sum_parts(self, table: Floats) -> Floats:
+        """Sum counts of (parent, attribute, class) as the pair was counted."""
+        if self.parts is None:
+            return table
+        first, second = self.parts
+        return np.asarray(sum_by_group(sum_by_group(table, first).swapaxes(0, 1), second)).swapaxes(
+            0, 1
+        )
+
+    def spread_parts(self, table: Floats) -> Floats:
+        """Return a number of each (part, part, class) for all values of these parts."""
+        return table if self.parts is None else table[np.ix_(*self.parts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +151,13 @@ def _first_guess(parents: Sequence[int], measured: Sequence[Measured]) -> list[F
         table = (alone / alone.sum(axis=0))[None]
         if parent >= 0:
             assert measurement.pair is not None
-            table = np.maximum(measurement.pair, 0.0) + 2 * measurement.pair_deviation * table
+            above = np.maximum(measured[parent].alone, 0.3 * measured[parent].deviation)
+            table = (above / above.sum(axis=0))[:, None, :] * table * np.exp(measurement.leaning)
+            within = measurement.sum_parts(table)
+            counts = np.maximum(measurement.pair, 0.0) + 2 * measurement.pair_deviation * (
+                within / within.sum(axis=1, keepdims=True)
+            )
+            table = table * measurement.spread_parts(counts / within)
         guess.append(np.log(table / table.sum(axis=1, keepdims=True)))
     sizes = np.mean(
         [np.maximum(measurement.alone.sum(axis=0), 1.0) for measurement in measured], axis=0
@@ -183,7 +207,7 @@ def _loss(tables: Sequence[Floats], measured: Sequence[Measured]) -> tuple[float
         if measurement.pair is None:
             slopes.append(slope[None])
             continue
-        pair_off = table - measurement.pair
+        pair_off = measurement.sum_parts(table) - measurement.pair
         loss += float((pair_off**2).sum()) / measurement.pair_deviation**2 / 2
-        slopes.append(slope + pair_off / measurement.pair_deviation**2)
+        slopes.append(slope + measurement.spread_parts(pair_off) / measurement.pair_deviation**2)
     return loss, slopes

@@ -144,13 +144,6 @@ def _card_blocks(table: SyntheticTable) -> list[CardBlock]:
         banner = Banner(f"Guarantee: this table is {privacy.describe()}.", alarm=False)
     else:
         banner = Banner(f"This table is not private: {privacy.reason}.", alarm=True)
-    pairs = [f"{a} with {b}" for a, b in table.pairs]
-    more = [f"and {len(pairs) - MAX_LISTED} more"] if len(pairs) > MAX_LISTED else []
-    measured: CardBlock = (
-        Bullets(tuple(pairs[:MAX_LISTED] + more))
-        if pairs
-        else Paragraph("None: there were too few rows for the noise.")
-    )
     return [
         banner,
         Paragraph(
@@ -168,14 +161,15 @@ def _card_blocks(table: SyntheticTable) -> list[CardBlock]:
         ),
         Heading("What the rows are good for"),
         Paragraph(
-            "Each attribute follows the class as it does in the real table, up to noise. Two "
-            "attributes follow each other, within a class, only along the pairs below; what else "
-            "is true of three attributes together is lost. Values too rare for the noise were "
+            "Each attribute follows the class as it does in the real table, up to noise, and the "
+            "pairs below follow each other within a class. Values too rare for the noise were "
             "measured in groups. The counts of single values had noise with a standard deviation "
             f"of {table.deviation:.3g} rows."
         ),
         Heading("Pairs of attributes that were measured together"),
-        measured,
+        _list_pairs(table),
+        Heading("What may not be read off this table"),
+        Bullets(tuple(explain_limits(table))),
         Heading("What is not promised"),
         Bullets(
             (
@@ -194,6 +188,56 @@ def _card_blocks(table: SyntheticTable) -> list[CardBlock]:
             )
         ),
     ]
+
+
+def _list_pairs(table: SyntheticTable) -> CardBlock:
+    if not table.pairs:
+        return Paragraph("None: there were too few rows for the noise.")
+    parts = table.cells or [None] * len(table.pairs)
+    pairs = [
+        f"{a} with {b}" + (f", in {cells[0]} by {cells[1]} parts" if cells else "")
+        for (a, b), cells in zip(table.pairs, parts, strict=True)
+    ]
+    more = [f"and {len(pairs) - MAX_LISTED} more"] if len(pairs) > MAX_LISTED else []
+    return Bullets(tuple(pairs[:MAX_LISTED] + more))
+
+
+def explain_limits(table: SyntheticTable) -> list[str]:
+    """Say in words what a reader of the table must not conclude from it."""
+    names, pairs = table.schema.names, table.pairs
+    possible = len(names) * (len(names) - 1) // 2
+    limits = []
+    if unmeasured := possible - len(pairs):
+        limits.append(
+            f"How two attributes follow each other that are not a pair above: {unmeasured} of "
+            f"{possible} pairs were not measured. If the rows show that they do, it is because of "
+            "the class or of a chain of measured pairs; if the rows show that they do not, they "
+            "may in truth."
+        )
+    measured = {name for pair in pairs for name in pair}
+    if alone := [name for name in names if name not in measured]:
+        listed = ", ".join(alone[:MAX_LISTED]) + (", ..." if len(alone) > MAX_LISTED else "")
+        limits.append(f"How these go with any other attribute, but for the class: {listed}.")
+    if len(names) > 2:
+        limits.append(
+            "What is true of three attributes together, such as that one is the product of two "
+            "others."
+        )
+    if any(attribute.ordered for attribute in table.schema.attributes.values()):
+        limits.append(
+            "Details finer than the parts of a pair: there, numbers follow each other along a "
+            "smooth curve whatever the real ones do. Single numbers are spread evenly over a bin, "
+            "so that round ones are no more frequent than others."
+        )
+    limits.append(
+        "Rare values: what fewer rows have than the noise moves may be missing or made up."
+    )
+    if table.schema.impossible:
+        limits.append(
+            "What the schema says to be impossible is in no row. That is from the schema, and no "
+            "evidence about the real table."
+        )
+    return limits
 
 
 def _report_blocks(check: Check) -> list[CardBlock]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privet._types import Floats, Ints
-from privet.domain import Schema
+from privet.domain import Attribute, Schema
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.synthetic.class_tree import ClassTree
 
@@ -42,18 +42,47 @@ def expand(
     classes: Ints,
     groups: Sequence[Ints],
     alone: Sequence[Floats],
+    deviation: float,
     bits: Bits,
 ) -> list[Ints]:
-    """Draw the values within the groups, by their noisy counts (value, class)."""
+    """Draw the values within the groups, by noisy counts (value, class) with this deviation.
+
+    Values are grouped because noise hides what they are alone, so their counts are drawn together
+    as far as they differ by no more than that.
+    """
     out = []
     for column, of, counts in zip(columns, groups, alone, strict=True):
-        weights = np.maximum(counts, 0.0) + 1e-3  # where noise hides all of a group, any of it
         values = np.empty(len(column), dtype=np.int64)
         for group in range(int(of.max()) + 1):
             mine, members = np.flatnonzero(column == group), np.flatnonzero(of == group)
-            values[mine] = members[spread(classes[mine], weights[members].T, bits)]
+            # where noise hides all of a group, any of it
+            weights = np.maximum(shrink_together(counts[members], deviation), 0.0) + 1e-3
+            values[mine] = members[spread(classes[mine], weights.T, bits)]
         out.append(values)
     return out
+
+
+def shrink_together(counts: Floats, deviation: float) -> Floats:
+    """Draw the counts of each class towards their mean, as far as noise of this deviation parts
+    them (James and Stein 1961).
+    """
+    mean = counts.mean(axis=0)
+    apart = ((counts - mean) ** 2).sum(axis=0)
+    noise = (len(counts) - 1) * deviation**2
+    kept = np.maximum(0.0, 1 - noise / np.maximum(apart, np.finfo(float).tiny))
+    return np.asarray(mean + kept * (counts - mean))
+
+
+def spread_bin(bins: Ints, merged: Ints, attribute: Attribute, bits: Bits) -> Ints:
+    """Draw the codes of a fine grid within their bins, evenly over the range of each bin."""
+    widths = np.ones(len(merged))
+    widths[: attribute.bins] = np.maximum(np.diff(attribute.cuts), np.finfo(float).tiny)
+    codes = np.empty(len(bins), dtype=np.int64)
+    for place in range(int(merged.max()) + 1):
+        mine, members = np.flatnonzero(bins == place), np.flatnonzero(merged == place)
+        weights = widths[members] / widths[members].max()
+        codes[mine] = members[spread(np.zeros(len(mine), dtype=np.int64), weights[None], bits)]
+    return codes
 
 
 def spread(keys: Ints, weights: Floats, bits: Bits) -> Ints:

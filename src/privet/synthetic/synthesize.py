@@ -9,28 +9,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privet._types import Floats
+from privet._types import Floats, Ints
 from privet._validate import check_integer
 from privet.accounting.cost import Cost, Number, compose_sequentially
 from privet.accounting.statement import PrivacyStatement
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending, root_below
 from privet.domain import Schema
-from privet.domain.cells import Cells
-from privet.domain.questions import Question
+from privet.domain.cells import Cells, Split
+from privet.domain.questions import Partition, Question
 from privet.errors import ParameterError
-from privet.mechanisms.randomness import SystemBits
-from privet.queries import Count
+from privet.learners.resolution import Resolution, resolve
+from privet.mechanisms.randomness import Bits, SystemBits
+from privet.queries import Count, Numbers, Size
 from privet.synthetic.class_tree import ClassTree, Measured, fit_class_tree
-from privet.synthetic.rows import draw_rows, expand, frame_of
+from privet.synthetic.copula import estimate_correlation, score_groups, weigh_groups
+from privet.synthetic.groups import group_values, sum_by_group
+from privet.synthetic.possible import draw_possible
+from privet.synthetic.rows import draw_rows, expand, frame_of, spread_bin
 from privet.synthetic.structure import (
     AttributePair,
+    Cut,
     Known,
     choose_pair,
-    group_values,
-    list_candidate_pairs,
+    list_candidates,
+    list_stated_pairs,
     parents_of,
-    sum_by_group,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +44,10 @@ if TYPE_CHECKING:
 #: The shares of the amount for counts of single attributes and for choosing pairs; the rest
 #: measures the pairs.
 ALONE, CHOOSING = Fraction(2, 5), Fraction(1, 5)
+#: The share that says how many rows there are, where fine grids are to be merged.
+SIZE = Fraction(1, 50)
+#: The logarithm of how likely it is what the schema says to be impossible: no count undoes it.
+NEVER = -30.0
 #: More rows than this are not drawn: they would not fit into memory.
 MOST_ROWS = 100_000_000
 #: The number of rows to draw must be told where noise moves it by more than this.
@@ -59,7 +67,8 @@ class SyntheticTable:
     Values are the schema's own.
 
     ``pairs`` names the attributes that were measured together; ``deviation`` is that of the noise
-    of the counts behind the rows.
+    of the counts behind the rows. ``cells`` says of each pair in how many parts of either attribute
+    it was counted.
     """
 
     frame: pd.DataFrame
@@ -67,6 +76,7 @@ class SyntheticTable:
     privacy: PrivacyStatement
     pairs: tuple[tuple[str, str], ...]
     deviation: float
+    cells: tuple[tuple[int, int], ...] = ()
 
     @property
     def X(self) -> pd.DataFrame:  # noqa: N802
@@ -95,6 +105,9 @@ def synthesize(
     3. Class counts of each pair of (groups of) values, for all chosen pairs at once (the rest).
     4. A tree within each class, fitted to these counts, and rows drawn from it: post-processing.
 
+    Fine grids (``bins="auto"``) are merged first, as learners do (up to a tenth of the amount).
+    What the schema says to be impossible is in no row.
+
     Sensitivity: k for the first counts, range 2 for a selection, the number of pairs for the last
     counts. Neighbours: one row added or removed. Cost: pure ``epsilon``; with ``delta`` above 0,
     which needs a curator with a budget in rho, the rho of (epsilon, delta).
@@ -121,17 +134,15 @@ def synthesize(
     total = (
         counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))
     )
-    model = counted.fit_tree(total)
     # The rows are post-processing: fresh randomness each time, but for tests.
     bits = SystemBits() if curator.bits.private else curator.bits
-    groups, classes = draw_rows(model, rows or min(max(1, round(total)), MOST_ROWS), bits)
-    columns = expand(groups, classes, counted.known.groups, counted.values, bits)
+    columns, classes = counted.draw(rows, total, bits)
     frame = frame_of(curator.schema, columns, classes, bits)
     names = curator.schema.names
-    pairs = tuple((names[a], names[b]) for a, b in counted.pairs)
-    return SyntheticTable(
-        frame, curator.schema, spending.statement([_NOTE]), pairs, counted.deviation
-    )
+    pairs = tuple((names[a], names[b]) for a, b in (cut.pair for cut in counted.cuts))
+    statement = spending.statement([_NOTE])
+    cells = tuple(cut.sizes for cut in counted.cuts)
+    return SyntheticTable(frame, curator.schema, statement, pairs, counted.deviation, cells)
 
 
 def check_row_count(rows: int | None) -> None:
@@ -160,12 +171,14 @@ def _check_size(schema: Schema, spending: Spending) -> None:
 class _Counted:
     """All that was asked."""
 
+    bins: Resolution
     values: tuple[Floats, ...]
+    groups: tuple[Ints, ...]
     deviation: float
     known: Known
-    pairs: tuple[AttributePair, ...]
-    tables: tuple[Floats, ...]
-    pair_deviation: float
+    cuts: tuple[Cut, ...] = ()
+    tables: tuple[Floats, ...] = ()
+    pair_deviation: float = 1.0
 
     @property
     def total(self) -> float:
@@ -177,44 +190,75 @@ class _Counted:
 
     def fit_tree(self, total: float) -> ClassTree:
         """The model of these counts."""
-        parents = parents_of(len(self.values), self.pairs)
-        of_pair = dict(zip(self.pairs, self.tables, strict=True))
+        parents = parents_of(len(self.values), [cut.pair for cut in self.cuts])
+        edges = {}
+        for cut, table in zip(self.cuts, self.tables, strict=True):
+            edges[cut.pair] = (cut.parts, table)
+            edges[cut.pair[::-1]] = (cut.parts[::-1], table.transpose(1, 0, 2))
         measured = []
         for a, (parent, values, groups) in enumerate(
-            zip(parents, self.values, self.known.groups, strict=True)
+            zip(parents, self.values, self.groups, strict=True)
         ):
+            alone = sum_by_group(values, groups)
             deviation = self.deviation * np.sqrt(np.bincount(groups))[:, None]
-            pair = None
-            if parent >= 0:
-                pair = (
-                    of_pair[(parent, a)]
-                    if (parent, a) in of_pair
-                    else of_pair[(a, parent)].transpose(1, 0, 2)
-                )
-            measured.append(
-                Measured(sum_by_group(values, groups), deviation, pair, self.pair_deviation)
-            )
+            if parent < 0:
+                measured.append(Measured(alone, deviation))
+                continue
+            parts, table = edges[(parent, a)]
+            leaning = self._lean((parent, a), parts, table)
+            measured.append(Measured(alone, deviation, table, self.pair_deviation, parts, leaning))
         return fit_class_tree(parents, measured, total)
+
+    def _lean(self, pair: AttributePair, parts: tuple[Ints, Ints], table: Floats) -> Floats:
+        """How the groups of two attributes go together within the parts, as a logarithm."""
+        attributes = [self.bins.coarse.attributes[self.known.schema.names[a]] for a in pair]
+        never = self.known.find_impossible(pair)
+        if not all(attribute.ordered for attribute in attributes):
+            return np.where(never, NEVER, 0.0)[:, :, None]
+        alone = self.known.alone[pair[0]], self.known.alone[pair[1]]
+        first, second = (
+            score_groups(rows, len(rows) - (attribute.size > attribute.bins))
+            for rows, attribute in zip(alone, attributes, strict=True)
+        )
+        scores = (first, second)
+        correlation = estimate_correlation(table, self.pair_deviation, parts, alone, scores)
+        return np.where(never[:, :, None], NEVER, weigh_groups(correlation, scores))
+
+    def draw(self, rows: int | None, total: float, bits: Bits) -> tuple[list[Ints], Ints]:
+        """Draw the codes and the classes of rows that are possible."""
+        tree = self.fit_tree(total)
+
+        def draw(n_rows: int) -> tuple[list[Ints], Ints]:
+            groups, classes = draw_rows(tree, n_rows, bits)
+            values = expand(groups, classes, self.groups, self.values, self.deviation, bits)
+            for place, (name, attribute) in enumerate(self.known.schema.attributes.items()):
+                if name in self.bins.merged:
+                    merged = self.bins.merged[name]
+                    values[place] = spread_bin(values[place], merged, attribute, bits)
+            return values, classes
+
+        n_rows = rows or min(max(1, round(total)), MOST_ROWS)
+        return draw_possible(self.known.schema, n_rows, draw)
 
 
 def _count(curator: AnyCurator, spending: Spending) -> _Counted:
     """Ask for all counts, within what is reserved."""
     schema, k = curator.schema, len(curator.schema.names)
-    level = Question.level(Cells.everything(schema), schema.names)
+    as_begun = curator.rules < 3  # what 0.1 began goes on as it was begun
+    bins = Resolution.of(schema, {}, {}) if as_begun else _resolve(curator, spending)
+    level = _ask_values(schema, bins)
     answer = curator.ask(Count(level), **{spending.unit: spending.take(ALONE)})
     spending.record_charge("class counts of every value of every attribute", answer.row_cost)
-    values, deviation = (
-        [table[0].astype(np.float64) for table in answer.tables],
-        max(answer.deviation, 0.5),
-    )
-    known = _make_known(schema, values, deviation)
+    values, deviation = _tables_of(answer), max(answer.deviation, 0.5)
+    groups, known = _make_known(schema, bins, values, deviation, as_begun=as_begun)
 
     each = None if spending.left is None else spending.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)
     rest = None if spending.left is None or each is None else spending.left - each * (k - 1)
     later = 0.5 if rest is None else _estimate_deviation(spending, rest, max(k - 1, 1))
-    pairs: list[AttributePair] = []
+    # what the schema says cannot be together depends on each other, and need not be chosen
+    pairs = list_stated_pairs(known, later)
     chosen: list[Cost] = []
-    while found := list_candidate_pairs(known, pairs, later, curator.bits):
+    while found := list_candidates(known, pairs, later, curator.bits):
         pair, choice = choose_pair(curator, known, found, later, _selection_epsilon(spending, each))
         chosen.append(choice.row_cost)
         if each is not None:
@@ -236,38 +280,80 @@ def _count(curator: AnyCurator, spending: Spending) -> _Counted:
         second = max(again.deviation, 0.5)
         weight = second**2 / (deviation**2 + second**2)
         values = [
-            weight * one + (1 - weight) * two[0]
-            for one, two in zip(values, again.tables, strict=True)
+            weight * one + (1 - weight) * two
+            for one, two in zip(values, _tables_of(again), strict=True)
         ]
         deviation *= math.sqrt(weight)
-        return _Counted(
-            tuple(values), deviation, _make_known(schema, values, deviation), (), (), 1.0
-        )
+        groups, known = _make_known(schema, bins, values, deviation, as_begun=as_begun)
+        return _Counted(bins, tuple(values), groups, deviation, known)
+    # fewer pairs than there might have been have less noise, and show finer cells
+    finest = (
+        later if spending.left is None else _estimate_deviation(spending, spending.left, len(pairs))
+    )
+    cuts = [cut for pair in pairs if (cut := known.cut(pair, min(finest, later))) is not None]
     together = curator.ask(
-        Count(Question(tuple(known.partition(pair) for pair in pairs))),
+        Count(Question(tuple(known.partition(cut) for cut in cuts))),
         **{spending.unit: spending.take(Fraction(1))},
     )
     spending.record_charge(f"class counts of {len(pairs)} pairs of attributes", together.row_cost)
-    sizes = [int(groups.max()) + 1 for groups in known.groups]
-    tables = [
-        table.reshape(sizes[a], sizes[b], schema.n_classes).astype(np.float64)
-        for (a, b), table in zip(pairs, together.tables, strict=True)
-    ]
-    return _Counted(
-        tuple(values), deviation, known, tuple(pairs), tuple(tables), max(together.deviation, 0.5)
+    tables = tuple(
+        np.where(
+            known.find_impossible_cells(cut)[:, :, None],
+            0.0,
+            table.reshape(*cut.sizes, schema.n_classes).astype(np.float64),
+        )
+        for cut, table in zip(cuts, together.tables, strict=True)
+    )
+    noise = max(together.deviation, 0.5)
+    return _Counted(bins, tuple(values), groups, deviation, known, tuple(cuts), tables, noise)
+
+
+def _resolve(curator: AnyCurator, spending: Spending) -> Resolution:
+    """Return the bins of fine grids, by a noisy number of rows if none is declared."""
+    schema = curator.schema
+    n_rows = schema.n_rows
+    if n_rows is None and any(attribute.auto for attribute in schema.attributes.values()):
+        answer = curator.ask(Size(), **{spending.unit: spending.take(SIZE)})
+        spending.record_charge("how many rows there are", answer.row_cost)
+        n_rows = max(1, int(answer.tables[0].sum()))
+    return resolve(curator, spending, float(n_rows or 1))
+
+
+def _ask_values(schema: Schema, bins: Resolution) -> Question:
+    """Return the question for the class counts of every value, or bin of a fine grid."""
+    everything = Cells.everything(schema)
+    return Question(
+        tuple(
+            Partition(everything.refine({0: Split(name, tuple(bins.merged[name].tolist()))}))
+            if name in bins.merged
+            else Partition(everything, by=name)
+            for name in schema.names
+        )
     )
 
 
-def _make_known(schema: Schema, values: list[Floats], deviation: float) -> Known:
+def _tables_of(answer: Numbers) -> list[Floats]:
+    """Return the table (value, class) of each attribute."""
+    return [table.reshape(-1, table.shape[-1]).astype(np.float64) for table in answer.tables]
+
+
+def _make_known(
+    schema: Schema, bins: Resolution, values: list[Floats], deviation: float, *, as_begun: bool
+) -> tuple[tuple[Ints, ...], Known]:
+    """Return the group of each value that was counted, and what is known of the groups."""
     noise = deviation * math.sqrt(schema.n_classes)
-    groups = [
-        group_values(attribute, table.sum(axis=1), noise)
-        for attribute, table in zip(schema.attributes.values(), values, strict=True)
-    ]
-    alone = [
+    groups = tuple(
+        group_values(attribute, table.sum(axis=1), noise, as_begun=as_begun)
+        for attribute, table in zip(bins.coarse.attributes.values(), values, strict=True)
+    )
+    alone = tuple(
         np.maximum(sum_by_group(table, of), 0.5) for table, of in zip(values, groups, strict=True)
-    ]
-    return Known(schema, tuple(groups), tuple(alone))
+    )
+    of_codes = tuple(
+        of[bins.merged[name]] if name in bins.merged else of
+        for name, of in zip(schema.names, groups, strict=True)
+    )
+    return groups, Known(schema, of_codes, alone, as_begun)
 
 
 def _selection_epsilon(spending: Spending, amount: Fraction | None) -> Number:

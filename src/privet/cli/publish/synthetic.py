@@ -166,6 +166,9 @@ def check(
     plot: Path | None = typer.Option(
         None, "--plot", help="Where to draw the shares of values: .svg, .png or .pdf."
     ),
+    anyway: bool = typer.Option(
+        False, "--anyway", help="Spend epsilon even where the noise would hide everything."
+    ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
@@ -179,7 +182,8 @@ def check(
     classifier is that was trained on it.
 
     Half of epsilon pays for the shares, half for the classifiers; it is charged to the ledger of
-    the held-out rows.
+    the held-out rows. What the noise lets you see is said first, from public sizes, and where that
+    is nothing, nothing is spent.
 
     Example: [bold]privet publish check synthetic.parquet held-out.csv --schema people.schema.json
     --epsilon 0.5 -o report.html[/bold]
@@ -191,6 +195,7 @@ def check(
     from privet.cli.options import check_apart, check_public
     from privet.errors import ParameterError
     from privet.synthetic.check import check_synthetic
+    from privet.synthetic.check_plan import plan_check
     from privet.synthetic.files import render_check_report
     from privet.tables.open import read_public
 
@@ -211,9 +216,15 @@ def check(
         for loaded in [pv.load(path)]
     }
     table = read_public(str(rows))
-    curator = place_of(
-        held_out, schema, budget, ledger, analyst, dataset, token_file, ca=ca
-    ).curator(epsilon)
+    place = place_of(held_out, schema, budget, ledger, analyst, dataset, token_file, ca=ca)
+    plan = plan_check(table, place.schema, epsilon, models=1 + len(models))
+    typer.echo(plan.describe(), err=True)
+    if not plan.tells and not anyway:
+        raise ParameterError(
+            f"epsilon {epsilon} would tell you nothing, so nothing was spent; try epsilon "
+            f"{plan.enough}, hold out more rows and declare n_rows in the schema, or give --anyway"
+        )
+    curator = place.curator(epsilon)
     with working("checking"):
         result = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:
