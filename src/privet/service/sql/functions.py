@@ -8,43 +8,23 @@ quoted and every value bound. A question becomes arrays of numbers, along which 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from privet.accounting.ledger.base import check_name
 from privet.accounting.ledger.postgres import PostgresLedger
 from privet.domain import Attribute, Numeric, Schema
-from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError
+from privet.errors import AccessError, ParameterError, PrivacyError
+from privet.service.sql.installation import bring_up_to_date
 from privet.tables.postgres.codes import PostgresDialect, encode_postgres_rows
 from privet.tables.postgres.table import table_of_server
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg import sql
-
-
-_VERSION = 5  # Privet 0.1 has version 1
-_SCRIPTS = (
-    "tables.sql",
-    "relations.sql",
-    "rights.sql",
-    "version5.sql",
-    "draws.sql",
-    "walks.sql",
-    "conditions.sql",
-    "ask.sql",
-    "choose.sql",
-    "reserve.sql",
-    "mine.sql",
-    "budget.sql",
-    "settings.sql",
-)
-#: Rows, and who may call what, stay.
-_UPGRADES = dict.fromkeys((1, 2, 3, 4), _SCRIPTS[1:])
 
 
 class SQLFunctions:
@@ -57,23 +37,7 @@ class SQLFunctions:
     def __init__(self, ledger: PostgresLedger) -> None:
         self._ledger = ledger
         with ledger.transaction() as connection:
-            there = connection.execute(
-                "SELECT to_regclass('privet.functions') IS NOT NULL"
-            ).fetchone()
-            if there == (False,):
-                connection.execute("CREATE TABLE privet.functions (version integer NOT NULL)")
-                connection.execute("INSERT INTO privet.functions VALUES ($1)", (_VERSION,))
-                _run(connection, _SCRIPTS)
-            version = connection.execute("SELECT version FROM privet.functions").fetchone()
-            if version is not None and version[0] in _UPGRADES:
-                _run(connection, _UPGRADES[version[0]])
-                connection.execute("UPDATE privet.functions SET version = $1", (_VERSION,))
-                version = (_VERSION,)
-            if version != (_VERSION,):
-                raise LedgerError(
-                    f"the SQL functions of ledger {ledger.name} have another version, this Privet "
-                    f"has version {_VERSION}"
-                )
+            bring_up_to_date(connection, ledger.name)
 
     def add_dataset(
         self, dataset: str, table: str, schema: Schema, *, public_counts: bool = False
@@ -251,11 +215,6 @@ class SQLFunctions:
             # A transaction that has read the old state must fail when it asks, not go on.
             connection.execute("UPDATE privet.ledger SET lines = lines")
             yield connection
-
-
-def _run(connection: psycopg.Connection[Any], scripts: Sequence[str]) -> None:
-    for script in scripts:
-        connection.execute(files("privet.service.sql").joinpath("sql", script).read_bytes())
 
 
 def _list_calls(connection: psycopg.Connection[Any]) -> list[sql.SQL]:
