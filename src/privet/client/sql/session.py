@@ -179,9 +179,10 @@ class SQLSession:
 
     def reserve(self, body: Json) -> Json:
         """Set an amount aside."""
-        epsilon, rho = body.get("epsilon"), body.get("rho")
-        if rho is None:
-            rho = str(Fraction(epsilon) ** 2 / 2)
+        epsilon: str | None = body.get("epsilon")
+        rho: str | None = body.get("rho")
+        if rho is None:  # it follows
+            rho = str(parse_fraction(str(epsilon)) ** 2 / 2)
         given = [self.dataset, epsilon, rho, body["what"], body["key"]]
         self.link.call("SELECT privet.reserve($1, $2, $3, $4, $5)", given)
         return {}

@@ -21,6 +21,7 @@ from privet.domain.cells import Cells, Split
 from privet.domain.questions import Question
 from privet.queries import ChooseSplits, Count, CountBy, Query, Size, Sums
 from privet.queries.count_values import CountValues
+from privet.tables.base import split_tables
 
 #: Queries that are sums over walks, with noise.
 MEASURED = (Count, CountBy, CountValues, Size, Sums)
@@ -123,7 +124,7 @@ def lay_out(query: Query[Any]) -> Measured:
                 Walk(part.cells, int(np.prod(part.shape[1:])), _find_strides(schema, part.by))
                 for part in question.partitions
             ]
-            return Measured(walks, tables=lambda flat: query.exact(_Told(question, flat)))
+            return Measured(walks, tables=lambda flat: _take(query, question, flat))
         case Size():
             return Measured([Walk(everything, 1)])
         case CountValues():
@@ -171,17 +172,21 @@ def _find_strides(schema: Schema, by: str | None) -> dict[int, int]:
     return {target: 1} if by is None else {schema.index(by) + FIRST: schema.n_classes, target: 1}
 
 
+def _take(query: Query[Any], question: Question, flat: Ints) -> Tables:
+    """Return those of the noisy numbers that the query takes, as it takes exact ones."""
+    told: Any = _Told(split_tables(question, flat))
+    tables: Tables = query.exact(told)
+    return tables
+
+
+@dataclass(frozen=True)
 class _Told:
-    """A source that was told its numbers: exact ones, or noisy ones of which a query takes some."""
+    """A source that was told its tables."""
 
-    def __init__(self, question: Question, flat: Ints) -> None:
-        self._question, self._flat = question, flat
+    tables: Tables
 
-    def count(self, question: Question) -> Tables:
-        from privet.tables.base import split_tables
-
-        assert question.entries == self._question.entries
-        return split_tables(question, self._flat)
+    def count(self, question: Question) -> Tables:  # noqa: ARG002
+        return self.tables
 
 
 class _Noted(Exception):

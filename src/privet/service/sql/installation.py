@@ -133,7 +133,7 @@ def uninstall(ledger: PostgresLedger) -> str:
 def _raw(said: str) -> Any:
     from psycopg import sql
 
-    return sql.SQL(said)  # type: ignore[arg-type]
+    return sql.SQL(said)
 
 
 def _list_functions() -> list[str]:
