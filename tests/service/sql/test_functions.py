@@ -70,6 +70,14 @@ def test_an_answer_is_charged_recorded_and_given_again(place, session, role, dat
     assert verify(place.ledger) == []
 
 
+@pytest.mark.parametrize("call", ["answer", "numbers", "receipt", "counts"])
+def test_an_answer_that_was_archived_is_not_made_up(place, session, dataset, call):
+    ticket = ask(session, dataset)
+    assert place.ledger.archive("9999", "an archive", lambda taken: None) >= 1
+    with refused("PV007", "in an archive of the owner's"):
+        session.execute(f"SELECT privet.{call}(%s)", (ticket,))
+
+
 def test_its_receipt_proves_the_line(place, session, dataset):
     receipt = Receipt.read(
         session.execute("SELECT privet.receipt(%s)", (ask(session, dataset),)).fetchone()[0]

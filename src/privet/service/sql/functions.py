@@ -1,4 +1,4 @@
-"""Install and manage the SQL functions of a ledger in PostgreSQL, and who may call them on what.
+"""Manage the SQL functions of a ledger in PostgreSQL, and who may call them on what.
 
 The SELECT that reads the rows of a data set as codes is made once, from the schema, with every name
 quoted and every value bound. A question becomes arrays of numbers, along which each row walks

@@ -91,11 +91,9 @@ BEGIN
     RETURN drawn;
 END $$;
 
--- What the numbers of an answer are masked with, in turn.
-CREATE OR REPLACE FUNCTION privet.pad(salt bytea, place integer) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN ('x' || substr(encode(sha256(CASE place WHEN 1 THEN salt ELSE salt || int4send(place) END), 'hex'), 1, 16))::bit(64)::bigint;
-END $$;
+-- What the numbers of an answer are masked with, in turn. Its body is parsed here, and becomes part of what calls it.
+CREATE OR REPLACE FUNCTION privet.pad(salt bytea, place integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ('x' || substr(encode(sha256(CASE place WHEN 1 THEN salt ELSE salt || int4send(place) END), 'hex'), 1, 16))::bit(64)::bigint;
 
 -- An answer as it is kept: random bytes, and the numbers masked by their hashes; all of them missing where there is none. That hides nothing
 -- from who can read it. But neither its length nor its SHA-256 tells what it is, nor does the length of the server's log, which may be
@@ -233,7 +231,7 @@ DECLARE
 BEGIN
     PERFORM privet.check_grant(dataset, analyst);
     q := privet.partition(dataset, condition, by);
-    request := privet.digest('ask', dataset, amount, condition::text, array_to_string(by, ' '));
+    request := privet.digest('ask', dataset, amount, condition::text, by::text);
     ticket := privet.ticket_before(analyst, key, request);
     IF ticket IS NOT NULL THEN
         RETURN ticket;
@@ -302,6 +300,8 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'you have no such ticket, or its transaction has not committed';
     ELSIF transaction = pg_current_xact_id_if_assigned() THEN  -- a rollback could still take the charge back
         RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'the answer is given in a later transaction; COMMIT first';
+    ELSIF substr(answer, 1, 26) = convert_to('{"privet_archived_answer":', 'UTF8') THEN  -- see privet/accounting/ledger/archive.py
+        RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'the answer is in an archive of the owner''s; the charge stands. Ask them for it';
     END IF;
     PERFORM privet.flush();
 END $$;
