@@ -70,14 +70,6 @@ def test_an_answer_is_charged_recorded_and_given_again(place, session, role, dat
     assert verify(place.ledger) == []
 
 
-@pytest.mark.parametrize("call", ["answer", "numbers", "receipt", "counts"])
-def test_an_answer_that_was_archived_is_not_made_up(place, session, dataset, call):
-    ticket = ask(session, dataset)
-    assert place.ledger.archive("9999", "an archive", lambda taken: None) >= 1
-    with refused("PV007", "in an archive of the owner's"):
-        session.execute(f"SELECT privet.{call}(%s)", (ticket,))
-
-
 def test_its_receipt_proves_the_line(place, session, dataset):
     receipt = Receipt.read(
         session.execute("SELECT privet.receipt(%s)", (ask(session, dataset),)).fetchone()[0]
@@ -899,11 +891,13 @@ def test_the_record_of_an_answer_looks_random(place, number):
     assert {len(record) for record in records} == {24}
     for record in records[:5]:
         assert place.sql("SELECT privet.unsealed(%s)", (record,)) == [([number],)]
+    # whatever begins like JSON is an answer of the service to whoever archives answers
+    assert min(record[0] for record in records) >= 128
     for part in (slice(16), slice(16, 24)):
         assert len({record[part] for record in records}) == 400
     ones = sum(int.from_bytes(record[16:], "big").bit_count() for record in records)
     assert abs(ones - 400 * 32) < 6 * (400 * 64 / 4) ** 0.5
-    assert len(zlib.compress(b"".join(records))) > 400 * 23  # a UUID has 6 bits that are not random
+    assert len(zlib.compress(b"".join(records))) > 400 * 23  # 7 bits are not random
 
 
 # -- what the server shows -------------------------------------------------------------------------
@@ -1160,10 +1154,10 @@ def test_another_version_of_the_functions_is_refused(place):
 
     place.sql("UPDATE privet.functions SET version = 99")
     try:
-        with pytest.raises(LedgerError, match="another version"):
+        with pytest.raises(LedgerError, match="version 99"):
             SQLFunctions(place.ledger)
     finally:
-        place.sql("UPDATE privet.functions SET version = 2")
+        place.sql("UPDATE privet.functions SET version = 4")
 
 
 def test_the_functions_can_be_opened_again(place):
