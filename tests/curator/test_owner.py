@@ -76,7 +76,7 @@ def test_no_public_method_takes_a_ledger_or_a_cap():
         *("preview", "require", "reserve", "reserving", "within", "claim", "charge_promised"),
         *("open_spending", "foresee_statement"),  # what reserves, and what would be stated
         *("cancel_reservation", "close_reservation", "reservation_state", "keyed_charges"),
-        *("over", "snapshot"),
+        *("over", "snapshot", "check_learner"),
     }
 
 

@@ -13,7 +13,11 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += sorted((ROOT / "examples").rglob("*.md"))
 #: Functions of SQL clients, in a PostgreSQL schema that is called ``privet``.
-SQL = {"privet.answer", "privet.ask", "privet.budget", "privet.mighty", "privet.receipt"}
+SQL = {
+    f"privet.{name}"
+    for path in (ROOT / "src" / "privet").rglob("sql/*.sql")
+    for name in re.findall(r"FUNCTION privet\.(\w+)", path.read_text(encoding="utf-8"))
+}
 #: What the changelog says about names that are gone: a table, and a paragraph after it.
 MOVED = re.compile(r"^### Python modules have moved\n.*?(?=^### )", flags=re.MULTILINE | re.DOTALL)
 

@@ -33,6 +33,7 @@ from privet.cli import (
     schema,
     show,
     sources,
+    sql,
 )
 
 # Typer comes with a Click of its own since 0.26, so nothing here may import Click.
@@ -114,6 +115,7 @@ app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(curator_owner.app, name="curator")
+app.add_typer(sql.app, name="sql")
 app.add_typer(relay.app, name="relay")
 app.add_typer(federation.app, name="federation")
 app.add_typer(outsource.app, name="outsource")

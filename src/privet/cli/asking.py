@@ -66,6 +66,7 @@ from privet.text import hide_password
 
 if TYPE_CHECKING:
     from privet.client.curator import RemoteCurator
+    from privet.client.sql.curator import SQLCurator
 
 
 #: The budget of a table whose owner named none the first time.
@@ -240,7 +241,7 @@ def _rows_beside(place: str, name: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class CuratorPlace:
-    """A curator at an address. It has the schema and the ledger."""
+    """A curator at an address or in a database. It has the schema and the ledger."""
 
     url: str
     dataset: str | None
@@ -249,7 +250,7 @@ class CuratorPlace:
     ca: Path | None = None
 
     @cached_property
-    def _connected(self) -> RemoteCurator:
+    def _connected(self) -> RemoteCurator | SQLCurator:
         from privet.client.curator import connect
 
         # the file is read again when its token was replaced
@@ -273,7 +274,7 @@ class CuratorPlace:
     def split(self) -> None:
         return None
 
-    def curator(self, epsilon: str) -> RemoteCurator:
+    def curator(self, epsilon: str) -> RemoteCurator | SQLCurator:
         parse_epsilon("epsilon", epsilon)
         return self._connected
 
@@ -295,11 +296,14 @@ def place_of(
     ``known`` is the schema where no file is given, ``held_out`` a part of the table.
     ``ca`` may be set for all curators, in the environment, so it is no mistake beside a table.
     """
-    if table.startswith(("http://", "https://")):
+    in_database = dataset is not None and table.startswith(("postgresql://", "postgres://"))
+    if in_database and token_file is not None:
+        raise ParameterError("--token-file is for a curator over HTTP; a database has your login")
+    if in_database or table.startswith(("http://", "https://")):
         if budget is not None or ledger is not None or analyst is not None:
             raise ParameterError(
                 "--budget, --ledger and --analyst are for a table; a curator at an address knows "
-                "them by the token"
+                "them by the token, and a database by the login"
             )
         if held_out is not None:
             raise ParameterError(
@@ -309,7 +313,7 @@ def place_of(
     if dataset is not None or token_file is not None:
         raise ParameterError(
             "--dataset and --token-file are for a curator at an address, such as "
-            "https://curator.example"
+            "https://curator.example, or --dataset for one in a database, postgresql://..."
         )
     if schema is None and known is None:
         shown = hide_password(table)

@@ -6,27 +6,26 @@ refused before it is sent, in the same words.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from os import PathLike
-from typing import Any, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from privet._types import Json
 from privet._validate import check_integer
 from privet.accounting.cost import Cost, Number, Unit
-from privet.accounting.ledger import Entry
 from privet.accounting.ledger.base import check_name
 from privet.client.address import find_token
+from privet.client.elsewhere import AccountElsewhere, plan_to
 from privet.client.session import Charged, Session, parse_division, understood
 from privet.client.transport import Link
-from privet.curator import AnyCurator
 from privet.errors import AccessError, ParameterError, PrivacyError, QuestionError
-from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Preview, Price, Query, check_query
 from privet.queries.base import read_answer
 from privet.text import escape_invisible
+
+if TYPE_CHECKING:
+    from privet.client.sql.curator import SQLCurator
 
 # From an address to a curator.
 
@@ -40,16 +39,18 @@ def connect(
     retry_for: float = 30.0,
     ca: str | PathLike[str] | None = None,
     insecure: bool = False,
-) -> RemoteCurator:
-    """Connect to a curator over HTTP.
+) -> RemoteCurator | SQLCurator:
+    """Connect to a curator over HTTP, or to one in a PostgreSQL database.
 
-    Learners train through it, models are evaluated with it, and it never shows a row.
+    Learners train through it, models are evaluated with it, and it never shows a row. SQL answers
+    fewer queries: see :class:`~privet.client.sql.curator.SQLCurator`.
 
     Parameters
     ----------
     url
         Where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
-        machine.
+        machine. ``"postgresql://ada@db.example/clinic"`` is a database with Privet's SQL
+        functions, in which you have a login; the options for HTTP do not count there.
     token
         As the owner gave it; by default that of the environment variable PRIVET_TOKEN. A function
         that returns it is called again when the curator does not know the token any more, as it
@@ -70,7 +71,7 @@ def connect(
 
     Returns
     -------
-    RemoteCurator
+    RemoteCurator or SQLCurator
         A curator: ask it, or train through it with ``fit_from``.
 
     Raises
@@ -90,6 +91,14 @@ def connect(
     nobody serves a curator there
     """
     check_name("dataset", dataset)
+    if url.startswith(("postgresql://", "postgres://")):
+        if token is not None:
+            raise ParameterError(
+                "token is for a curator over HTTP; a database knows you by your login"
+            )
+        from privet.client.sql.curator import connect_to_database
+
+        return connect_to_database(url, dataset)
     link = Link(
         url,
         token if callable(token) else find_token(token),
@@ -124,20 +133,14 @@ def _find_only_dataset(link: Link) -> str:
 # What a remote curator and the groups of its people share.
 
 A = TypeVar("A", bound=Answer)
-_MOVED = (
-    "the service or its database was restarted meanwhile: the answers from then on are about the "
-    "rows as they were then"
-)
 
 
-class RemoteAsking(AnyCurator):
+class RemoteAsking(AccountElsewhere):
     """Everything that can be asked about a data set, or about a group of its people."""
 
     def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._session = session
-        self._schema, self._dataset = session.schema, session.dataset
-        self._bits: Bits = SystemBits()
-        self._claimed = ""
 
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
@@ -164,72 +167,8 @@ class RemoteAsking(AnyCurator):
 
         return self._session.ask(asked.name, body, read, key)
 
-    # -- reservations ------------------------------------------------------------------------------
-
-    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:
-        within = type(self).__new__(type(self))  # copies for others are refused: there is a token
-        vars(within).update(vars(self))
-        if not self._session.reserves:  # a service of 0.1: what does not fit is refused at least
-            self.require([cost])
-            return within
-        within._reservation = key or f"fit-{secrets.token_hex(16)}"
-        self._session.reserve({"key": within._reservation, "what": what, **_plan_to(cost)})
-        return within
-
-    def close_reservation(self, why: str = "done") -> None:
-        if self._reservation:
-            self._session.close_reservation(self._reservation, why, self._claimed)
-
-    def cancel_reservation(self, key: str) -> None:
-        self._session.close_reservation(key, "cancelled", "")
-
-    def reservation_state(self, key: str) -> str:
-        if not self._session.reserves:
-            return ""
-        return str(self._session.reservation(key).get("state", ""))
-
-    def claim(self, release: str) -> None:
-        self._claimed = release
-
-    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
-        listed = self._session.history()
-        return [(entry, entry.answered) for entry in listed if entry.key.startswith(prefix)]
-
-    @property
-    def identity(self) -> list[Any]:
-        schema = self.schema.to_json()
-        return [self.account, self.dataset, "", schema, self.private, self.unit]
-
-    @property
-    def account(self) -> str:
-        return self._session.account
-
-    @property
-    def unit(self) -> Unit:
-        return self._session.unit
-
-    @property
-    def private(self) -> bool:
-        return self._session.private
-
-    @property
-    def reason(self) -> str:
-        return self._session.reason
-
-    @property
-    def bits(self) -> Bits:
-        """Randomness for structure that is drawn on this side; noise is drawn by the curator."""
-        return self._bits
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        return self._session.snapshot(self._reservation)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        return [_MOVED] if self._session.moved else []
-
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        reply = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})
+        reply = self._session.preview({"plan": [plan_to(cost) for cost in plan], **self._about()})
         with understood("preview"):
             return Preview.from_json(reply)
 
@@ -239,18 +178,6 @@ class RemoteAsking(AnyCurator):
         if self._session.snapshot_id is not None:
             about["snapshot"] = self._session.snapshot_id
         return about
-
-
-def _plan_to(cost: Cost) -> Json:
-    """As short as it can be said: rho goes without saying where it follows from epsilon."""
-    if cost.epsilon is None:
-        return {"rho": str(cost.rho)}
-    implied = cost.rho == cost.epsilon**2 / 2
-    return (
-        {"epsilon": str(cost.epsilon)}
-        if implied
-        else {"epsilon": str(cost.epsilon), "rho": str(cost.rho)}
-    )
 
 
 class RemoteCurator(RemoteAsking):

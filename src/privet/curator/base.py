@@ -154,6 +154,9 @@ class AnyCurator(ABC):
     def bits(self) -> Bits:
         """The source of randomness, for structure that is drawn and released."""
 
+    def check_learner(self, name: str) -> None:  # noqa: B027
+        """Raise, before anything is charged, where a learner asks what is not answered here."""
+
     def open_spending(
         self, epsilon: Number, what: str, *, delta: Number = 0, through: AnyCurator | None = None
     ) -> AbstractContextManager[Spending]:

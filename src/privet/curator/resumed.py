@@ -146,6 +146,9 @@ class ResumableCurator(AnyCurator):
     def reason(self) -> str:
         return self._curator.reason
 
+    def check_learner(self, name: str) -> None:
+        self._curator.check_learner(name)
+
     def open_spending(
         self, epsilon: Number, what: str, *, delta: Number = 0, through: AnyCurator | None = None
     ) -> AbstractContextManager[Spending]:

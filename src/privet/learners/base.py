@@ -288,7 +288,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.check_parameters()
         self._refuse_seed()
         self._labels, self._spent_note = None, ""
-        self._fit_from(check_curator(curator))
+        asked = check_curator(curator)
+        asked.check_learner(self._name)
+        self._fit_from(asked)
         return self
 
     def list_settings(self) -> list[str]:

@@ -128,9 +128,9 @@ def test_counts_are_those_of_the_memory_source(place, seed):
     for condition in ({}, *(random_condition(rng, schema) for _ in range(15))):
         expected = counted_in_memory(schema, table, condition)
         assert place.sql(
-            "SELECT privet.exact_count(%s, privet.mask(%s, %s))",
+            "SELECT privet.exact_numbers(%s, privet.partition(%s, %s, '{}'))",
             (dataset, dataset, json.dumps(condition)),
-        ) == [(expected,)]
+        ) == [([expected],)]
         seen.add(expected)
     assert len(seen) > 2
 
@@ -141,8 +141,8 @@ def test_an_empty_table_counts_nothing(place):
     place.sql(f"REVOKE ALL ON empty FROM PUBLIC; GRANT SELECT ON empty TO {owner}")
     dataset = new_dataset(place, table="empty")
     assert place.sql(
-        "SELECT privet.exact_count(%s, privet.mask(%s, '{}'))", (dataset, dataset)
-    ) == [(0,)]
+        "SELECT privet.exact_numbers(%s, privet.partition(%s, '{}', '{class}'))", (dataset, dataset)
+    ) == [([0, 0],)]
 
 
 def test_values_that_are_no_text_are_named_by_their_labels_or_as_they_are(place):
@@ -156,9 +156,9 @@ def test_values_that_are_no_text_are_named_by_their_labels_or_as_they_are(place)
 
     def count(condition):
         return place.sql(
-            "SELECT privet.exact_count(%s, privet.mask(%s, %s))",
+            "SELECT privet.exact_numbers(%s, privet.partition(%s, %s, '{}'))",
             (dataset, dataset, json.dumps(condition)),
-        )[0][0]
+        )[0][0][0]
 
     assert (
         count({"listed": [1, 2.5]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction as F
 
 import numpy as np
@@ -45,28 +46,33 @@ def fits(draws, scale):
     return stats.chisquare(observed, len(draws) * np.array([tail, *expected, tail])).pvalue
 
 
-@pytest.mark.parametrize("epsilon", ["1/2", "1", "3/2", "7/40", "4"])
-def test_the_law_is_discrete_laplace_and_none_that_is_30_percent_off(inside, epsilon):
-    # of a scale 30% off, the statistic is 7 deviations above what rejects it
-    draws = inside(f"discrete_laplace('{epsilon}')", 6_000)
+def draw(place, epsilon, n):
+    return place.sql("SELECT privet.many_laplace(%s, %s)", (str(epsilon), n))[0][0]
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", "1", "3/2", "7/40", "4", "1/300"])
+def test_the_law_is_discrete_laplace_and_none_that_is_30_percent_off(place, epsilon):
+    # of a scale 30% off, the statistic is far above what rejects it
+    draws = draw(place, epsilon, 40_000)
     scale = 1 / F(epsilon)
     assert fits(draws, scale) > ALPHA
     assert fits(draws, scale * F(13, 10)) < ALPHA
     assert fits(draws, scale * F(7, 10)) < ALPHA
 
 
-def test_large_scales_have_the_right_spread(inside):
+def test_large_scales_have_the_right_spread(place):
     """With a small epsilon of many digits: |k| epsilon is about exponential."""
     epsilon = F("0.00000123456789012345678901234567890123456789")
-    draws = np.array(
-        [
-            float(draw * epsilon.numerator / epsilon.denominator)
-            for draw in map(int, inside(f"discrete_laplace('{epsilon}')", 3000))
-        ]
-    )
+    draws = np.array(draw(place, epsilon, 20_000)) * float(epsilon)
     assert stats.kstest(np.abs(draws), stats.expon.cdf).pvalue > ALPHA
     assert stats.kstest(np.abs(draws) * 1.3, stats.expon.cdf).pvalue < ALPHA
-    assert abs((draws > 0).mean() - 0.5) < 0.05
+    assert abs((draws > 0).mean() - 0.5) < 0.03
+    assert len(set(draws)) > 19_000
+
+
+def test_a_huge_epsilon_has_hardly_any_noise(place):
+    assert set(draw(place, 10**30, 500)) == {0}
+    assert draw(place, 1, 0) == []
 
 
 def test_all_random_bits_are_random(inside):
@@ -78,93 +84,123 @@ def test_all_random_bits_are_random(inside):
     assert len(set(words)) == len(words)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 10])
-def test_small_integers_are_uniform(inside, n):
-    seen = Counter(int(drawn) for drawn in inside(f"uniform_below({n})", 4000))
-    assert set(seen) == set(range(n))
-    if n > 1:
-        assert stats.chisquare([seen[k] for k in range(n)]).pvalue > ALPHA
+def exact_power(ratio, times):
+    """exp(-ratio * times) with many digits."""
+    with localcontext() as context:
+        context.prec = 200
+        return (-Decimal(ratio.numerator) / ratio.denominator * times).exp()
 
 
-@pytest.mark.parametrize("n", [2**104, 2**104 + 1, 10**60, 3 * 2**102])
-def test_large_integers_are_uniform(inside, n):
-    """Three quarters of 2**104 shows a missing rejection: the lower half would come twice as
-    often.
-    """
-    drawn = np.array([int(draw) / n for draw in inside(f"uniform_below({n})", 4000)])
-    assert stats.kstest(drawn, stats.uniform.cdf).pvalue > ALPHA
+@pytest.mark.parametrize(
+    "ratio", [F(1, 2), F(4), F(1, 10**11), F(127), F(500), F(10**40, 10**41 + 7)]
+)
+@pytest.mark.parametrize("bits", [48, 152])
+def test_thresholds_are_those_of_the_law(place, ratio, bits):
+    ((powers,),) = place.sql("SELECT privet.powers(%s, %s)", (str(ratio), bits))
+    assert len(powers) == 256
+    bounded = min(ratio, F(128))
+    with localcontext() as context:
+        context.prec = 200
+        for times in (1, 2, 3, 17, 255, 256):
+            assert abs(powers[times - 1] - exact_power(bounded, times) * 2**bits) < 1
+        for last in (False, True):
+            ((law,),) = place.sql("SELECT privet.digit_law(%s, %s, %s)", (str(ratio), last, bits))
+            assert len(law) == 255 + last
+            whole = 1 if last else 1 - exact_power(bounded, 256)
+            for below in (1, 2, 100, 255):
+                meant = (1 - exact_power(bounded, below)) / whole
+                assert abs(law[below - 1] - meant * 2**bits) < 2
 
 
-@pytest.mark.parametrize("ratio", ["0", "1/3", "1"])
-def test_coins_have_their_probability(inside, ratio):
-    heads = sum(inside(f"exp_coin({F(ratio).numerator}, {F(ratio).denominator})", 6000))
-    assert stats.binomtest(heads, 6000, math.exp(-F(ratio))).pvalue > ALPHA
-
-
-def test_the_algorithm_follows_its_bits_as_the_paper_says(postgres):
-    """With bits of our own the draws are those of a second implementation, one by one."""
+@pytest.fixture
+def fixed_bits(postgres):
+    """A place whose further bits are given, and how to give them."""
     from tests.service.sql.conftest import place_on
 
     place = place_on(postgres)
-    rng = np.random.default_rng(5)
-    words = [int.from_bytes(rng.bytes(13), "big") for _ in range(6000)]
-    with place.connect() as connection:
-        connection.execute(
-            "CREATE TABLE privet.words (place serial, word numeric); CREATE SEQUENCE "
-            "privet.next_word"
+
+    def give(word):
+        place.sql(
+            "CREATE OR REPLACE FUNCTION privet.random_bits() RETURNS numeric LANGUAGE sql AS "
+            f"'SELECT {word}::numeric'"
         )
-        connection.cursor().executemany(
-            "INSERT INTO privet.words (word) VALUES (%s)", [(word,) for word in words]
-        )
-        connection.execute(
-            "CREATE OR REPLACE FUNCTION privet.random_bits() RETURNS numeric LANGUAGE plpgsql AS "
-            "$$ DECLARE the bigint; BEGIN the := nextval('privet.next_word'); RETURN (SELECT word "
-            "FROM privet.words WHERE place = the); END $$"
-        )
-        source = iter(words)
-        for epsilon in (F(1, 2), F(3, 7), F(5), F(1, 10**40 + 7)):
-            for _ in range(60):
-                drawn = connection.execute(
-                    "SELECT privet.discrete_laplace(%s)", (str(epsilon),)
-                ).fetchone()[0]
-                assert int(drawn) == paper(source, epsilon.denominator, epsilon.numerator)
+
+    yield place, give
     place.ledger.close()
 
 
-def paper(source, t, s):
-    """Canonne, Kamath and Steinke 2020, algorithm 2, for the scale t/s."""
+@pytest.mark.parametrize("last", [False, True])
+def test_a_word_beside_a_threshold_is_decided_by_further_bits(fixed_bits, last):
+    """The digit is how many thresholds of the exact law are at most the whole word."""
+    place, give = fixed_bits
+    ratio = F(3, 40)
+    ((law,),) = place.sql("SELECT privet.digit_law(%s, %s, 48)", (str(ratio), last))
+    seen = set()
+    with localcontext() as context:
+        context.prec = 200
+        whole = 1 if last else 1 - exact_power(ratio, 256)
+        for digit in (1, 2, 50):
+            meant = (1 - exact_power(ratio, digit)) / whole * 2**48
+            for further in (0, 2**103, int((meant % 1) * 2**104) - 9, 2**104 - 1):
+                give(further)
+                ((drawn,),) = place.sql(
+                    "SELECT privet.digit_exactly(%s, 48, %s, %s)",
+                    (law[digit - 1], str(ratio), last),
+                )
+                word = law[digit - 1] + Decimal(further) / 2**104
+                assert drawn == (digit if word >= meant else digit - 1)
+                seen.add(drawn - digit)
+    assert seen == {0, -1}
 
-    def below(n):
-        while True:
-            drawn, possible = 0, 1
-            while possible < n:
-                drawn, possible = (drawn << 104) + next(source), possible << 104
-            if drawn < possible // n * n:
-                return drawn % n
 
-    def coin(numerator, denominator):
-        k = 1
-        while below(denominator * k) < numerator:
-            k += 1
-        return k % 2 == 1
+def test_a_coin_beside_its_threshold_is_decided_by_further_bits(fixed_bits):
+    place, give = fixed_bits
+    ((powers,),) = place.sql("SELECT privet.powers('1/3', 48)")
+    with localcontext() as context:
+        context.prec = 200
+        part = int((exact_power(F(1, 3), 2) * 2**48 % 1) * 2**104)
+    for further, heads in ((part - 9, True), (part + 9, False)):
+        give(further)
+        assert place.sql("SELECT privet.coin_exactly(%s, 48, '1/3', 2)", (powers[1],)) == [(heads,)]
 
-    while True:
-        u = below(t)
-        if not coin(u, t):
-            continue
-        v = 0
-        while coin(1, 1):
-            v += 1
-        magnitude = (u + t * v) // s
-        negative = below(2) == 1
-        if magnitude or not negative:
-            return -magnitude if negative else magnitude
+
+def test_the_last_digit_may_be_256_or_more(fixed_bits):
+    """A geometric number that is beyond the last place goes on as a new one."""
+    place, _ = fixed_bits
+    with place.connect() as connection:
+        connection.execute("CREATE SEQUENCE privet.turn")
+        connection.execute(
+            "CREATE OR REPLACE FUNCTION privet.random_bits() RETURNS numeric LANGUAGE sql AS "
+            "'SELECT CASE WHEN nextval(''privet.turn'') < 3 THEN power(2::numeric, 104) - 1 "
+            "ELSE 0 END'"
+        )
+        ((drawn,),) = connection.execute(
+            "SELECT privet.digit_exactly(power(2::numeric, 48) - 1, 48, '1/2', true)"
+        ).fetchall()
+    assert drawn == 256
+
+
+@pytest.mark.parametrize(("gap", "ratio"), [(1, F(1, 2)), (300, F(1, 200)), (0, F(1))])
+def test_candidates_are_chosen_as_by_permute_and_flip(place, gap, ratio):
+    """Of two, the worse one is chosen with probability exp(-epsilon gap / range) / 2."""
+    epsilon, n = ratio * 3, 8_000
+    ((chosen,),) = place.sql(
+        "SELECT privet.choose_candidates(array_agg(c), array_agg(s::bigint), %s, 3) FROM (SELECT "
+        "(i - 1) / 2 AS c, CASE i %% 2 WHEN 0 THEN -70000 ELSE -70000 - %s END AS s "
+        "FROM generate_series(1, %s) AS i) AS x",
+        (str(epsilon), gap, 2 * n),
+    )
+    assert len(chosen) == n
+    worse = sum(1 for index in chosen if index == 0)
+    share = math.exp(-gap * ratio) / 2
+    assert stats.binomtest(worse, n, share).pvalue > ALPHA
+    assert gap == 0 or stats.binomtest(worse, n, min(share * 1.3, 1)).pvalue < ALPHA
 
 
 def test_the_time_of_a_draw_says_nothing_about_it(place):
     with place.connect() as connection:
-        connection.execute("SELECT privet.noise('1/2')")
+        connection.execute("SELECT privet.noise('1/2', 1)")
         for _ in range(5):
             start = time.perf_counter()
-            connection.execute("SELECT privet.noise('1/2')")
+            connection.execute("SELECT privet.noise('1/2', 1)")
             assert time.perf_counter() - start >= 0.0095

@@ -71,4 +71,4 @@ def test_the_functions_of_0_1_are_brought_to_this_version(place, session, datase
     assert budget(session, dataset)[0] == F(1, 4)
     ((again,),) = place.sql("SELECT pg_get_functiondef('privet.budget(text)'::regprocedure)")
     assert again == source
-    assert place.sql("SELECT version FROM privet.functions") == [(4,)]
+    assert place.sql("SELECT version FROM privet.functions") == [(5,)]

@@ -28,7 +28,7 @@ from privet.errors import AnswerArchived
 #: What a note begins with; no answer does.
 _NOTE = b'{"privet_archived_answer":'
 
-#: Bytes of every answer of the SQL functions, which are noise to anybody else.
+#: Bytes of each answer of the SQL functions of 0.1; what they answer now never begins like JSON.
 _SQL_ANSWER = 24
 
 

@@ -532,7 +532,7 @@ class PostgresLedger:
                     "a name or a key holds a character that the ledger cannot hold (NUL); nothing "
                     "is charged"
                 ) from None
-            refusal = _parse_refusal(error)
+            refusal = parse_refusal(error)
             if refusal is None:
                 refusal = LedgerError(
                     f"cannot use ledger {self.name}: "
@@ -546,7 +546,7 @@ def _close(pool: psycopg_pool.ConnectionPool[Any], process: int) -> None:
         pool.close()
 
 
-def _parse_refusal(error: psycopg.Error) -> PrivetError | None:
+def parse_refusal(error: psycopg.Error) -> PrivetError | None:
     """Return the error for what ``charge.sql`` refused."""
     message = error.diag.message_primary or ""
     match error.sqlstate:

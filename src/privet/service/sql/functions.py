@@ -1,43 +1,34 @@
-"""Install and manage the SQL functions of a ledger in PostgreSQL, and who may call them on what.
+"""Manage the SQL functions of a ledger in PostgreSQL, and who may call them on what.
 
-The statement that counts a data set (:func:`counting_statement`) is made once, from the schema,
-with every name quoted and every value bound. A query changes its last parameter only: a list that
-says of every code of every attribute whether it is allowed. So all queries do the same work for
-every row, and none has a say in the text.
+The SELECT that reads the rows of a data set as codes is made once, from the schema, with every name
+quoted and every value bound. A question becomes arrays of numbers, along which each row walks
+(``sql/walks.sql``). So all rows take the same steps, and no question has a say in the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from privet.accounting.ledger.base import check_name
 from privet.accounting.ledger.postgres import PostgresLedger
-from privet.domain import Attribute, Schema
-from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError
+from privet.domain import Attribute, Numeric, Schema
+from privet.errors import AccessError, ParameterError, PrivacyError
+from privet.service.sql.installation import bring_up_to_date
 from privet.tables.postgres.codes import PostgresDialect, encode_postgres_rows
-from privet.tables.postgres.table import PostgresTable, table_of_server
+from privet.tables.postgres.table import table_of_server
 
 if TYPE_CHECKING:
     import psycopg
-
-
-_VERSION = 4  # Privet 0.1 has version 1
-_CHANGED = ("relations.sql", "rights.sql", "ask.sql", "budget.sql", "settings.sql")
-_SCRIPTS = ("tables.sql", "noise.sql", *_CHANGED)
-_UPGRADES = {1: _CHANGED, 2: _CHANGED, 3: _CHANGED}  # who may call them stays
-_CALLS: LiteralString = (
-    "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), "
-    "privet.budget(text)"
-)
+    from psycopg import sql
 
 
 class SQLFunctions:
-    """The functions ``privet.ask``, ``answer``, ``receipt`` and ``budget`` in a ledger's database.
+    """The functions ``privet.ask``, ``answer`` and the others in a ledger's database.
 
     Made at the first opening. They belong to the user of the ledger's URL, and read the tables of
     the data sets with that user's rights.
@@ -46,23 +37,7 @@ class SQLFunctions:
     def __init__(self, ledger: PostgresLedger) -> None:
         self._ledger = ledger
         with ledger.transaction() as connection:
-            there = connection.execute(
-                "SELECT to_regclass('privet.functions') IS NOT NULL"
-            ).fetchone()
-            if there == (False,):
-                connection.execute("CREATE TABLE privet.functions (version integer NOT NULL)")
-                connection.execute("INSERT INTO privet.functions VALUES ($1)", (_VERSION,))
-                _run(connection, _SCRIPTS)
-            version = connection.execute("SELECT version FROM privet.functions").fetchone()
-            if version is not None and version[0] in _UPGRADES:
-                _run(connection, _UPGRADES[version[0]])
-                connection.execute("UPDATE privet.functions SET version = $1", (_VERSION,))
-                version = (_VERSION,)
-            if version != (_VERSION,):
-                raise LedgerError(
-                    f"the SQL functions of ledger {ledger.name} have another version, this Privet "
-                    f"has version {_VERSION}"
-                )
+            bring_up_to_date(connection, ledger.name)
 
     def add_dataset(
         self, dataset: str, table: str, schema: Schema, *, public_counts: bool = False
@@ -92,31 +67,39 @@ class SQLFunctions:
             f"{address}{'&' if '?' in address else '?'}table={quote(table, safe='')}"
         )
         located.check_structure(schema)
-        stored, statement = counting_statement(located, schema)
+        stored = Stored()
+        _, encoded = encode_postgres_rows(located.relation, located.columns, schema, dialect=stored)
+        from psycopg import sql
+
         factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
         with self._changing() as connection:
             connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
+            facts = {
+                "dataset": dataset,
+                "relation": located.relation,
+                "texts": stored.texts,
+                "numbers": stored.numbers,
+                "codes": stored.codes,
+                "factor": factor,
+                "neighbours": schema.neighbours,
+                "rows_per_person": schema.rows_per_person,
+                "person": schema.person or "",
+                "public_counts": public_counts,
+                "encoded": encoded,
+                "schema": json.dumps(schema.to_json(), ensure_ascii=False),
+                "fingerprint": schema.fingerprint,
+            }
+            columns = sql.SQL(", ").join(map(sql.Identifier, facts))
+            places = sql.SQL(", ").join(sql.SQL(f"${n + 1}") for n in range(len(facts)))
             connection.execute(
-                "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                (
-                    dataset,
-                    located.relation,
-                    statement,
-                    stored.texts,
-                    stored.numbers,
-                    stored.codes,
-                    factor,
-                    schema.neighbours,
-                    schema.rows_per_person,
-                    schema.person or "",
-                    public_counts,
-                ),
+                sql.SQL("INSERT INTO privet.datasets ({}) VALUES ({})").format(columns, places),
+                list(facts.values()),
             )
             for position, (name, attribute) in enumerate(asked_attributes(schema).items()):
-                labels = list(attribute.labels)
                 connection.execute(
-                    "INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)",
-                    (dataset, position, name, labels),
+                    "INSERT INTO privet.attributes (dataset, position, name, labels, edges) "
+                    "VALUES ($1, $2, $3, $4, $5)",
+                    (dataset, position, name, list(attribute.labels), list_edges(attribute)),
                 )
             _refuse_told_counts(connection)
             _refuse_mighty_roles(connection)
@@ -178,11 +161,10 @@ class SQLFunctions:
             connection.execute(
                 sql.SQL("GRANT USAGE ON SCHEMA privet TO {}").format(sql.Identifier(role))
             )
-            connection.execute(
-                sql.SQL("GRANT EXECUTE ON FUNCTION " + _CALLS + " TO {}").format(
-                    sql.Identifier(role)
+            for call in _list_calls(connection):
+                connection.execute(
+                    sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(call, sql.Identifier(role))
                 )
-            )
             _refuse_told_counts(connection)
             _refuse_mighty_roles(connection)
 
@@ -197,11 +179,12 @@ class SQLFunctions:
                 connection.execute("SELECT FROM pg_roles WHERE rolname = $1", (role,)).fetchone()
                 is not None
             ):
-                connection.execute(
-                    sql.SQL("REVOKE ALL ON FUNCTION " + _CALLS + " FROM {}").format(
-                        sql.Identifier(role)
+                for call in _list_calls(connection):
+                    connection.execute(
+                        sql.SQL("REVOKE ALL ON FUNCTION {} FROM {}").format(
+                            call, sql.Identifier(role)
+                        )
                     )
-                )
                 connection.execute(
                     sql.SQL("REVOKE ALL ON SCHEMA privet FROM {}").format(sql.Identifier(role))
                 )
@@ -234,9 +217,12 @@ class SQLFunctions:
             yield connection
 
 
-def _run(connection: psycopg.Connection[Any], scripts: Sequence[str]) -> None:
-    for script in scripts:
-        connection.execute(files("privet.service.sql").joinpath("sql", script).read_bytes())
+def _list_calls(connection: psycopg.Connection[Any]) -> list[sql.SQL]:
+    """Return what analysts may call, with its arguments: text of this package only."""
+    from psycopg import sql
+
+    rows = connection.execute("SELECT unnest(privet.calls())").fetchall()
+    return [sql.SQL(f"privet.{row[0]}") for row in rows]
 
 
 def _refuse_told_counts(connection: psycopg.Connection[Any]) -> None:
@@ -265,7 +251,7 @@ def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
         )
 
 
-# The statement that counts a data set, with every name quoted and every value bound.
+# The SELECT that reads a data set as codes, with every name quoted and every value bound.
 
 
 class Stored(PostgresDialect):
@@ -290,26 +276,19 @@ class Stored(PostgresDialect):
         return f"(${place})[{len(stored) - len(value) + 1}:{len(stored)}]"
 
 
-def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
-    """Return a statement that counts the rows whose codes are all allowed, and what it binds.
-
-    It binds $1, $2 and $3; $4 says what is allowed.
-
-    Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
-    """
-    stored = Stored()
-    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, dialect=stored)
-    allowed, start = [], 1
-    for column, attribute in zip(
-        [*(f"c{a}" for a in range(len(schema.names))), "y"],
-        asked_attributes(schema).values(),
-        strict=True,
-    ):
-        allowed.append(f"($4)[{start} + {column}]")
-        start += attribute.size
-    return stored, f"SELECT sum({' * '.join(allowed)}) FROM ({encoded}) AS counted"
-
-
 def asked_attributes(schema: Schema) -> dict[str, Attribute]:
     """Return what a condition can name: the attributes, and the target."""
     return {**schema.attributes, schema.target: schema.label}
+
+
+def list_edges(attribute: Attribute) -> list[str | None]:
+    """Return the edges of the bins of an ordered attribute as conditions name them.
+
+    They are one more than there are bins. The last one has a name for numbers only: dates and
+    listed values end with a label.
+    """
+    if not attribute.ordered:
+        return []
+    edges: list[str | None] = [attribute.label_edge(code) for code in range(attribute.bins)]
+    last = attribute.label_edge(attribute.bins) if isinstance(attribute, Numeric) else None
+    return [*edges, last]

@@ -1,5 +1,5 @@
--- What analysts call: privet.ask, privet.answer, privet.receipt and privet.budget. They run with the rights of the ledger's owner, and with
--- settings of their own. Refusals have an SQLSTATE of class PV (see privet/accounting/ledger/sql/charge.sql), and nothing is charged then:
+-- Ask for a ticket, and get the answer for it. What analysts call (privet.calls) runs with the rights of the ledger's owner, and with settings
+-- of its own. Refusals have an SQLSTATE of class PV (see privet/accounting/ledger/sql/charge.sql), and nothing is charged then:
 --   PV005 the role is no analyst, or the data set is not granted
 --   PV006 the question cannot be asked, or not on this server
 --   PV007 there is no such answer, or not yet
@@ -40,151 +40,231 @@ BEGIN
     RETURN privet.written(trim_scale(epsilon * ('1' || repeat('0', digits))::numeric), ('1' || repeat('0', digits))::numeric);
 END $$;
 
--- What a condition allows. A number or truth value stands for its label; anything else that is no text stands for none.
-CREATE OR REPLACE FUNCTION privet.allowed(condition jsonb) RETURNS TABLE (name text, value jsonb, label text)
+-- The amount that a program writes, as a fraction in lowest terms.
+CREATE OR REPLACE FUNCTION privet.checked_amount(amount text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF amount IS NULL OR amount !~ '^[0-9]{1,100}(/[0-9]{1,100})?$' OR privet.numerator(amount) = 0 OR privet.denominator(amount) = 0 THEN
+        PERFORM privet.refuse_question('an amount must be a fraction above zero, such as 1/3');
+    END IF;
+    RETURN privet.written(privet.numerator(amount), privet.denominator(amount));
+END $$;
+
+-- What the noise of each number is drawn with: epsilon, shared by so many numbers that one row can be in.
+CREATE OR REPLACE FUNCTION privet.checked_share(epsilon text, sensitivity numeric) RETURNS text
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN QUERY SELECT c.key, e.value, CASE
-        WHEN jsonb_typeof(e.value) IN ('string', 'boolean') THEN e.value #>> '{}'
-        WHEN jsonb_typeof(e.value) <> 'number' THEN NULL
-        WHEN abs(e.value::numeric) < 1e400 AND scale(e.value::numeric) < 400 THEN trim_scale(e.value::numeric)::text END
-    FROM jsonb_each(condition) AS c, jsonb_array_elements(c.value) AS e;
-END $$;
-
--- Of every code of every attribute in turn: 1 where the condition allows it, or does not name the attribute, otherwise 0.
-CREATE OR REPLACE FUNCTION privet.mask(dataset text, condition jsonb) RETURNS integer[]
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    problem text;
-    codes integer[];
+    share text := privet.written(privet.numerator(epsilon), privet.denominator(epsilon) * sensitivity);
 BEGIN
-    IF condition IS NULL OR jsonb_typeof(condition) <> 'object' THEN
-        problem := 'it must be an object from attributes to lists of labels';
-    ELSIF pg_column_size(condition) > 1000000 THEN
-        problem := 'it must be shorter than a million bytes';
+    IF NOT privet.at_most('1/1099511627776', share) THEN
+        PERFORM privet.refuse_question('epsilon must be at least 2^-40 for each number: less would be nothing but noise');
     END IF;
-    IF problem IS NULL THEN
-        SELECT format('no attribute ''%s''; there are %s', left(c.key, 200), (
-            SELECT left(string_agg(a.name, ', ' ORDER BY a.position), 2000) FROM privet.attributes AS a WHERE a.dataset = mask.dataset))
-        INTO problem FROM jsonb_object_keys(condition) AS c (key)
-        WHERE NOT EXISTS (SELECT FROM privet.attributes AS a WHERE a.dataset = mask.dataset AND a.name = c.key) LIMIT 1;
-    END IF;
-    IF problem IS NULL THEN
-        SELECT format('what is allowed of ''%s'' must be a list of labels', c.key)
-        INTO problem FROM jsonb_each(condition) AS c WHERE jsonb_typeof(c.value) <> 'array' LIMIT 1;
-    END IF;
-    IF problem IS NULL THEN
-        SELECT format(
-            '%s is no label of ''%s''; there are %s', left(x.value::text, 200), x.name, left(array_to_string(a.labels[:200], ', '), 2000))
-        INTO problem FROM privet.allowed(condition) AS x JOIN privet.attributes AS a ON a.dataset = mask.dataset AND a.name = x.name
-        WHERE x.label IS NULL OR (x.name, x.label) NOT IN (
-            SELECT b.name, l.label COLLATE "C" FROM privet.attributes AS b, unnest(b.labels) AS l (label) WHERE b.dataset = mask.dataset)
-        LIMIT 1;
-    END IF;
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE = 'PV006', MESSAGE = 'condition: ' || problem;
-    END IF;
-    SELECT array_agg(CASE WHEN NOT condition ? a.name OR x.label IS NOT NULL THEN 1 ELSE 0 END ORDER BY a.position, l.code)
-    INTO STRICT codes
-    FROM privet.attributes AS a CROSS JOIN unnest(a.labels) WITH ORDINALITY AS l (label, code)
-    LEFT JOIN (SELECT DISTINCT d.name, d.label FROM privet.allowed(condition) AS d) AS x
-        ON x.name = a.name AND x.label = l.label COLLATE "C"
-    WHERE a.dataset = mask.dataset;
-    RETURN codes;
+    RETURN share;
 END $$;
 
--- How many rows have allowed codes only. Every row takes the same work, whatever is allowed. The caller's work_mem would say when a sort
--- goes to disk, and EXPLAIN how much of it; only one ask counts at a time, so that one can have more. Rows are read in the order that they
--- lie in: in the order of an index, the blocks that are visited (EXPLAIN, pg_statio_user_tables) would tell where which values lie. So no
--- index is read, and the caller's settings of the planner do not count.
-CREATE OR REPLACE FUNCTION privet.exact_count(dataset text, mask integer[]) RETURNS bigint LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET work_mem = '256MB' SET hash_mem_multiplier = 1 SET max_parallel_workers_per_gather = 0
-SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off SET enable_seqscan = on
-SET enable_sort = on SET enable_hashjoin = on SET enable_mergejoin = on SET enable_nestloop = on SET enable_material = on
-SET seq_page_cost = 1 SET random_page_cost = 4 SET cpu_tuple_cost = 0.01 SET cpu_index_tuple_cost = 0.005 SET cpu_operator_cost = 0.0025
-AS $$
+-- Refuse where the server's statistics tell what was drawn.
+CREATE OR REPLACE FUNCTION privet.check_statistics() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF current_setting('track_functions') <> 'none' THEN
+        PERFORM privet.refuse_question('this server counts calls of functions, which tells how large the noise is; '
+            'nothing is charged. Ask its administrator to set track_functions = none, for your role at least');
+    END IF;
+END $$;
+
+-- Do nothing until the time since then is a whole number of hundredths of a second.
+CREATE OR REPLACE FUNCTION privet.round_time_up(start timestamptz) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    the privet.datasets;
-    counted bigint;
+    until timestamptz := start + ceil(extract(epoch FROM clock_timestamp() - start) * 100)::double precision * interval '10 milliseconds';
 BEGIN
-    SELECT d.* INTO STRICT the FROM privet.datasets AS d WHERE d.dataset = exact_count.dataset;
-    EXECUTE the.statement INTO STRICT counted USING the.texts, the.numbers, the.codes, mask;
-    RETURN coalesce(counted, 0);
+    WHILE clock_timestamp() BETWEEN start AND until LOOP  -- not pg_sleep: pg_stat_activity tells when a session goes to sleep
+    END LOOP;
 END $$;
 
--- What an answer is masked with.
-CREATE OR REPLACE FUNCTION privet.pad(salt bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+-- n draws of noise, where neither their time nor the server's statistics say anything about them.
+CREATE OR REPLACE FUNCTION privet.noise(epsilon text, n integer) RETURNS bigint[] LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    start timestamptz := clock_timestamp();
+    drawn bigint[];
 BEGIN
-    RETURN ('x' || substr(encode(sha256(salt), 'hex'), 1, 16))::bit(64)::bigint;
+    PERFORM privet.check_statistics();
+    drawn := privet.many_laplace(epsilon, n);
+    PERFORM privet.round_time_up(start);
+    RETURN drawn;
 END $$;
 
--- An answer, or none, as it is kept: random bytes, and the number masked by their hash. That hides nothing from who can read it. But
--- neither its length nor its SHA-256 tells what it is, nor does the length of the server's log, which may be compressed.
-CREATE OR REPLACE FUNCTION privet.sealed(number bigint) RETURNS bytea LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- What the numbers of an answer are masked with, in turn. Its body is parsed here, and becomes part of what calls it.
+CREATE OR REPLACE FUNCTION privet.pad(salt bytea, place integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ('x' || substr(encode(sha256(CASE place WHEN 1 THEN salt ELSE salt || int4send(place) END), 'hex'), 1, 16))::bit(64)::bigint;
+
+-- An answer as it is kept: random bytes, and the numbers masked by their hashes; all of them missing where there is none. That hides nothing
+-- from who can read it. But neither its length nor its SHA-256 tells what it is, nor does the length of the server's log, which may be
+-- compressed.
+CREATE OR REPLACE FUNCTION privet.sealed(numbers bigint[]) RETURNS bytea LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     salt bytea := uuid_send(gen_random_uuid());
 BEGIN
-    RETURN salt || int8send(coalesce(number, '-9223372036854775808') # privet.pad(salt));
+    -- so that it never begins like JSON: the ledger archives answers of the service, which do
+    salt := set_byte(salt, 0, get_byte(salt, 0) | 128);
+    RETURN salt || (
+        SELECT string_agg(int8send(coalesce(x.number, '-9223372036854775808') # privet.pad(salt, x.place::integer)), '' ORDER BY x.place)
+        FROM unnest(numbers) WITH ORDINALITY AS x (number, place));
 END $$;
 
-CREATE OR REPLACE FUNCTION privet.unsealed(answer bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN nullif(
-        ('x' || encode(substr(answer, 17), 'hex'))::bit(64)::bigint # privet.pad(substr(answer, 1, 16)), '-9223372036854775808');
-END $$;
-
--- Charge, count, add discrete Laplace noise, and keep the answer. Gives a ticket for it.
---
--- Sensitivity: 1. Neighbours: one row added or removed. Cost: epsilon; charged is what that means for the schema's own neighbours.
--- Nothing that the caller can see before the commit depends on the answer: its record looks the same whatever it is, and a table that
--- cannot be counted because of what it holds has an answer too.
-CREATE OR REPLACE FUNCTION privet.ask(dataset text, condition jsonb, epsilon numeric) RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+CREATE OR REPLACE FUNCTION privet.unsealed(answer bytea) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    analyst text := privet.caller();
-    amount text := privet.checked_epsilon(epsilon);
-    noise numeric := privet.noise(amount);
-    ticket uuid := gen_random_uuid();
-    allowed integer[];
-    numerator numeric;
-    denominator numeric := privet.denominator(amount);
-    what text;
-    the privet.datasets;
+    salt bytea := substr(answer, 1, 16);
+    masked bytea := substr(answer, 17);  -- not as text, of which a far part takes long to find
+BEGIN
+    RETURN (
+        SELECT array_agg(nullif(
+                ('x' || encode(substr(masked, 8 * place - 7, 8), 'hex'))::bit(64)::bigint # privet.pad(salt, place), '-9223372036854775808')
+            ORDER BY place)
+        FROM generate_series(1, length(masked) / 8) AS place);
+END $$;
+
+-- The ticket that this request of the caller's has under this key already; none where the key is new or empty.
+CREATE OR REPLACE FUNCTION privet.ticket_before(analyst text, key text, request text) RETURNS uuid
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
     line privet.journal;
-    answer bigint;
+BEGIN
+    IF key IS NULL OR octet_length(key) > 500 THEN
+        PERFORM privet.refuse_question('a key must be a text of at most 500 bytes');
+    END IF;
+    SELECT j.* INTO line FROM privet.journal AS j WHERE j.analyst = ticket_before.analyst AND j.key = ticket_before.key AND j.key <> '';
+    IF NOT FOUND THEN
+        RETURN NULL;
+    ELSIF line.request <> request OR line.kind <> 'charge' THEN
+        RAISE EXCEPTION USING ERRCODE = 'PV003',
+            MESSAGE = format('the key ''%s'' belongs to another request (line %s of the ledger); use a new key', key, line.number);
+    END IF;
+    RETURN (SELECT a.ticket FROM privet.asked AS a WHERE a.number = line.number);
+END $$;
+
+-- What a request is recognised by.
+CREATE OR REPLACE FUNCTION privet.digest(VARIADIC parts text[]) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN encode(sha256(convert_to((
+        SELECT string_agg(length(x.part) || ':' || x.part, ',' ORDER BY x.place) FROM unnest(parts) WITH ORDINALITY AS x (part, place)), 'UTF8')), 'hex');
+END $$;
+
+-- Charge epsilon for one row, for the neighbours of the data set's schema; the line. The caller of this must not have read a row.
+CREATE OR REPLACE FUNCTION privet.pay(
+    dataset text, analyst text, epsilon text, what text, key text, request text, reservation text)
+RETURNS privet.journal LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    the privet.datasets;
+    numerator numeric;
+    denominator numeric := privet.denominator(epsilon);
 BEGIN
     PERFORM privet.lock();
     PERFORM privet.check_grant(dataset, analyst);
-    allowed := privet.mask(dataset, condition);
-    SELECT d.* INTO STRICT the FROM privet.datasets AS d WHERE d.dataset = ask.dataset;
-    PERFORM FROM privet.accounts AS a WHERE a.dataset = ask.dataset AND the.neighbours = ''
+    SELECT d.* INTO STRICT the FROM privet.datasets AS d WHERE d.dataset = pay.dataset;
+    PERFORM FROM privet.accounts AS a WHERE a.dataset = pay.dataset AND the.neighbours = ''
         AND a.rows_per_person * CASE a.neighbours WHEN 'replace' THEN 2 ELSE 1 END <> the.factor;
     IF FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PV009', MESSAGE = format('the account of data set ''%s'' is for other neighbours; nothing is charged', dataset),
             HINT = 'The owner can add the data set again, under the schema of the account.';
     END IF;
-    numerator := privet.numerator(amount) * the.factor;
-    SELECT format('SQL: noisy count, %s condition%s', count(*), CASE WHEN count(*) = 1 THEN '' ELSE 's' END)
-    INTO STRICT what FROM jsonb_object_keys(condition);
-    line := privet.charge(
+    numerator := privet.numerator(epsilon) * the.factor;
+    RETURN privet.charge(
         dataset, analyst, what,
         privet.written(numerator, denominator),
         privet.written(numerator * numerator, 2 * denominator * denominator),
-        ticket::text,
-        encode(sha256(convert_to(concat_ws(' ', 'ask', length(dataset), dataset, amount, condition), 'UTF8')), 'hex'),
-        '', '', the.neighbours, the.rows_per_person, '', the.person);
-    BEGIN
-        answer := privet.exact_count(dataset, allowed) + noise;
-    EXCEPTION WHEN OTHERS THEN
-        IF SQLSTATE ~ '^(40|42|55)' THEN  -- whatever the rows are: changed columns, locks, conflicts
-            RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = 'the table of the data set cannot be read now; nothing is charged';
-        END IF;
-        answer := NULL;
-    END;
+        key, request, reservation, '', the.neighbours, the.rows_per_person, the.fingerprint, the.person);
+END $$;
+
+-- Keep an answer that was paid for. What cannot be read whatever the rows are undoes the charge; what fails because of a row is an answer too.
+CREATE OR REPLACE FUNCTION privet.keep_answer(line privet.journal, ticket uuid, answer bigint[], counted_by jsonb DEFAULT NULL)
+RETURNS uuid LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
     INSERT INTO privet.answers VALUES (line.number, privet.sealed(answer));
-    INSERT INTO privet.asked VALUES (line.number, pg_current_xact_id());
+    INSERT INTO privet.asked VALUES (line.number, pg_current_xact_id(), ticket, counted_by);
     -- A transaction that has notified cannot be prepared (PREPARE TRANSACTION), and keep the ledger's lock for ever. Nobody can listen.
     PERFORM pg_notify(gen_random_uuid()::text, '');
     RETURN ticket;
+END $$;
+
+-- The exact numbers of a question that was paid for; none where a row could not be counted.
+CREATE OR REPLACE FUNCTION privet.counted(dataset text, q privet.walks) RETURNS bigint[] LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN privet.exact_numbers(dataset, q);
+EXCEPTION WHEN OTHERS THEN
+    IF SQLSTATE ~ '^(40|42|55)' THEN  -- whatever the rows are: changed columns, locks, conflicts
+        RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = 'the table of the data set cannot be read now; nothing is charged';
+    END IF;
+    RETURN NULL;
+END $$;
+
+-- Charge, count by walks, add discrete Laplace noise, and keep the answer. Gives a ticket for it.
+--
+-- Sensitivity: the number of walks, times the largest weight. Neighbours: one row added or removed. Cost: epsilon, whatever the number of
+-- numbers; charged is what that means for the schema's own neighbours. Nothing that the caller can see before the commit depends on the
+-- answer: its record looks the same whatever it is, and a table that cannot be counted because of what it holds has an answer too.
+CREATE OR REPLACE FUNCTION privet.measure(
+    dataset text, analyst text, q privet.walks, epsilon text, what text, key text, request text, reservation text, counted_by jsonb)
+RETURNS uuid LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    ticket uuid := gen_random_uuid();
+    largest integer := (SELECT max(abs(w)) FROM unnest(q.weights) AS w);
+    noise bigint[] := privet.noise(privet.checked_share(epsilon, cardinality(q.starts)::numeric * greatest(largest, 1)), q.total);
+    line privet.journal := privet.pay(dataset, analyst, epsilon, what, coalesce(nullif(key, ''), ticket::text), request, reservation);
+    exact bigint[];
+BEGIN
+    IF EXISTS (SELECT FROM privet.asked AS a WHERE a.number = line.number) THEN  -- somebody was faster under the same key
+        RETURN (SELECT a.ticket FROM privet.asked AS a WHERE a.number = line.number);
+    END IF;
+    exact := coalesce(privet.counted(dataset, q), array_fill(NULL::bigint, ARRAY[q.total]));
+    RETURN privet.keep_answer(line, ticket, (
+        SELECT array_agg(x.number + x.noise ORDER BY x.place) FROM unnest(exact, noise) WITH ORDINALITY AS x (number, noise, place)), counted_by);
+END $$;
+
+-- How many rows meet a condition: one number, or one for each combination of the values of the attributes in "by", for epsilon once. Under a
+-- key of the caller's own, the same question again gives the same ticket, and is charged once.
+CREATE OR REPLACE FUNCTION privet.ask(
+    dataset text, condition jsonb DEFAULT '{}', epsilon numeric DEFAULT NULL, by text[] DEFAULT '{}', key text DEFAULT '')
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    analyst text := privet.caller();
+    amount text := privet.checked_epsilon(epsilon);
+    q privet.walks;
+    request text;
+    ticket uuid;
+    what text;
+BEGIN
+    PERFORM privet.check_grant(dataset, analyst);
+    q := privet.partition(dataset, condition, by);
+    request := privet.digest('ask', dataset, amount, condition::text, by::text);
+    ticket := privet.ticket_before(analyst, key, request);
+    IF ticket IS NOT NULL THEN
+        RETURN ticket;
+    END IF;
+    SELECT format('SQL: noisy count%s, %s condition%s', CASE WHEN by = '{}' THEN '' ELSE 's by ' || array_to_string(by, ', ') END, n, CASE n WHEN 1 THEN '' ELSE 's' END)
+    INTO STRICT what FROM (SELECT CASE jsonb_typeof(condition) WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(condition)) ELSE 1 END AS n) AS c;
+    RETURN privet.measure(dataset, analyst, q, amount, what, key, request, '', (
+        SELECT coalesce(jsonb_agg(jsonb_build_object('name', a.name, 'labels', a.labels) ORDER BY b.place), '[]')
+        FROM unnest(by) WITH ORDINALITY AS b (name, place) JOIN privet.attributes AS a ON a.dataset = ask.dataset AND a.name = b.name));
+END $$;
+
+-- The same for a program, whose question is walks already: see privet.walks, and privet/client/sql/walks.py.
+CREATE OR REPLACE FUNCTION privet.ask_walks(
+    dataset text, epsilon text, key text, reservation text, total integer, steps integer, starts integer[], bases integer[], widths integer[],
+    looks integer[], strides integer[], tests integer[], firsts integer[], cells integer[], branches integer[], weights integer[])
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    analyst text := privet.caller();
+    amount text := privet.checked_amount(epsilon);
+    q privet.walks := ROW(total, steps, starts, bases, widths, looks, strides, tests, firsts, cells, branches, weights);
+    request text := privet.digest('walks', dataset, amount, reservation, q::text);
+    ticket uuid := privet.ticket_before(analyst, key, request);
+BEGIN
+    IF ticket IS NOT NULL THEN
+        RETURN ticket;
+    END IF;
+    PERFORM privet.check_grant(dataset, analyst);
+    PERFORM privet.check_walks(dataset, q);
+    RETURN privet.measure(
+        dataset, analyst, q, amount, format('SQL: %s noisy numbers of %s partitions', total, cardinality(starts)), key, request,
+        coalesce(reservation, ''), NULL);
 END $$;
 
 -- Wait until all that was committed is on disk, whatever synchronous_commit was: an answer that was seen must stay charged.
@@ -214,9 +294,10 @@ DECLARE
     caller text := privet.caller();
     transaction xid8;
 BEGIN
-    SELECT j.* INTO line FROM privet.journal AS j WHERE j.analyst = caller AND j.key = ticket::text AND j.key <> '';
     SELECT k.transaction, a.body INTO transaction, answer
-    FROM privet.asked AS k JOIN privet.answers AS a USING (number) WHERE k.number = line.number;
+    FROM privet.asked AS k JOIN privet.answers AS a USING (number) JOIN privet.journal AS j USING (number)
+    WHERE k.ticket = paid.ticket AND j.analyst = caller;
+    SELECT j.* INTO line FROM privet.asked AS k JOIN privet.journal AS j USING (number) WHERE k.ticket = paid.ticket AND j.analyst = caller;
     IF answer IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'you have no such ticket, or its transaction has not committed';
     ELSIF transaction = pg_current_xact_id_if_assigned() THEN  -- a rollback could still take the charge back
@@ -225,14 +306,46 @@ BEGIN
     PERFORM privet.flush();
 END $$;
 
-CREATE OR REPLACE FUNCTION privet.answer(ticket uuid) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
+-- The numbers of an answer, in turn.
+CREATE OR REPLACE FUNCTION privet.numbers(ticket uuid) RETURNS bigint[] LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
-    answer bigint := privet.unsealed((privet.paid(ticket)).answer);
+    numbers bigint[] := privet.unsealed((privet.paid(ticket)).answer);
 BEGIN
-    IF answer IS NULL THEN
+    IF numbers[1] IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'the table could not be counted; the charge stands. Its owner can find out why';
     END IF;
-    RETURN answer;
+    RETURN numbers;
+END $$;
+
+-- The one number of an answer.
+CREATE OR REPLACE FUNCTION privet.answer(ticket uuid) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    numbers bigint[] := privet.numbers(ticket);
+BEGIN
+    IF cardinality(numbers) > 1 THEN
+        RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'this answer has many numbers: SELECT * FROM privet.counts(ticket) has them with their labels';
+    END IF;
+    RETURN numbers[1];
+END $$;
+
+-- The numbers of an answer to privet.ask, with the labels of the attributes that it counted by.
+CREATE OR REPLACE FUNCTION privet.counts(ticket uuid) RETURNS TABLE (cell jsonb, noisy_count bigint) LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    numbers bigint[] := privet.numbers(ticket);
+    counted_by jsonb := (SELECT a.counted_by FROM privet.asked AS a WHERE a.ticket = counts.ticket);
+    cells jsonb[] := '{"{}"}';
+    attribute jsonb;
+BEGIN
+    IF counted_by IS NULL AND cardinality(numbers) > 1 THEN
+        RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'this answer was asked for by a program, which knows what its numbers are: privet.numbers(ticket) has them';
+    END IF;
+    FOR attribute IN SELECT a.value FROM jsonb_array_elements(counted_by) WITH ORDINALITY AS a (value, place) ORDER BY a.place LOOP
+        cells := ARRAY(
+            SELECT c.cell || jsonb_build_object(attribute ->> 'name', l.label)
+            FROM unnest(cells) WITH ORDINALITY AS c (cell, place), jsonb_array_elements_text(attribute -> 'labels') WITH ORDINALITY AS l (label, code)
+            ORDER BY c.place, l.code);
+    END LOOP;
+    RETURN QUERY SELECT x.cell, x.number FROM unnest(cells, numbers) WITH ORDINALITY AS x (cell, number, place) ORDER BY x.place;
 END $$;
 
 -- Proves the line of the answer (see privet/accounting/ledger/journal.py).

@@ -9,7 +9,7 @@ CREATE TABLE privet.grants (
     CONSTRAINT one_grant PRIMARY KEY (dataset, analyst)
 );
 
--- The statement counts (see privet/sqlface/counting.py). $1, $2 and $3 are what it binds; $4 says of every code whether it is allowed.
+-- Here, the statement is that of versions 1 to 4; version5.sql makes "encoded" of it. $1, $2 and $3 are what it binds.
 CREATE TABLE privet.datasets (
     dataset text COLLATE "C" PRIMARY KEY,
     relation text NOT NULL,
