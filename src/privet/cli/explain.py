@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from privet.cli.options import FORCE
-from privet.learners.repeats import REPEATS
+
+if TYPE_CHECKING:
+    from privet.model import Model
+
+#: By default; those of privet.learners.repeats, which takes long to import.
+REPEATS = 8
+BANDS = typer.Option(
+    True, "--bands/--no-bands", help="Whether to measure the noise, which takes a while."
+)
 
 
 def explain(
@@ -26,9 +34,7 @@ def explain(
     repeats: int = typer.Option(
         REPEATS, "--repeats", min=1, max=1000, help="Fits to repeat to measure the noise."
     ),
-    bands: bool = typer.Option(
-        True, "--bands/--no-bands", help="Whether to measure the noise, which takes a while."
-    ),
+    bands: bool = BANDS,
     force: bool = FORCE,
 ) -> None:
     """Explain a whole model: what matters, what each value does, which pairs act together, and why
@@ -39,11 +45,9 @@ def explain(
 
     Example: [bold]privet explain m.json new-people.csv -o explanation.html[/bold]
     """
-    from privet.cli.asking import check_writable, note_written, say_if_cold, work_bars
+    from privet.cli.asking import check_writable, note_written
     from privet.cli.options import check_apart
-    from privet.learners.repeats import explain_no_repeats, repeat_fits
     from privet.model.explanations.explanation import check_page
-    from privet.model.explanations.people import People
     from privet.report import read_model
 
     check_page(output)
@@ -51,19 +55,29 @@ def explain(
     check_writable(output, force=force)
     released = read_model(model)
     synthetic = None if people is None else _read_rows(people)
-    why_not = explain_no_repeats(released) if bands else ""
-    if why_not:
-        typer.echo(f"privet: the noise is not measured: {why_not}", err=True)
-    again = []
-    if bands and not why_not:
-        say_if_cold()
-        with work_bars("repeating the fit on synthetic rows", remaining=True) as tell:
-            again = repeat_fits(released, People.of(released, synthetic), repeats, tell)
+    again = repeat_with_bar(released, repeats if bands else 0, synthetic)
     said = released.explain(
         None if rows is None else _read_rows(rows), people=synthetic, repeats=again
     )
     said.save(output)
     note_written(output)
+
+
+def repeat_with_bar(model: Model, repeats: int, people: Any = None) -> list[Model]:
+    """Repeat the fit of a model behind a progress bar; say why where that is impossible."""
+    from privet.cli.asking import say_if_cold, work_bars
+    from privet.learners.repeats import explain_no_repeats, repeat_fits
+    from privet.model.explanations.people import People
+
+    if not repeats:
+        return []
+    why_not = explain_no_repeats(model)
+    if why_not:
+        typer.echo(f"privet: the noise is not measured: {why_not}", err=True)
+        return []
+    say_if_cold()
+    with work_bars("repeating the fit on synthetic rows", remaining=True) as tell:
+        return repeat_fits(model, People.of(model, people), repeats, tell)
 
 
 def _read_rows(table: str) -> Any:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from privet.cli.completion import complete_dialect, complete_format
+from privet.cli.explain import BANDS, REPEATS, repeat_with_bar
 from privet.cli.options import FORCE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from privet.model import Model
+    from privet.report import Parts
 
 MODEL = typer.Argument(help="A model file.")
 
@@ -39,59 +47,71 @@ def plot(
     output: Path = typer.Option(
         ..., "--output", "-o", help="Where to draw it: .svg, .png or .pdf."
     ),
-    tree: int = typer.Option(1, "--tree", help="Which tree of a forest, from 1."),
+    tree: int | None = typer.Option(
+        None, "--tree", help="Draw one tree of several, from 1, in place of what all say together."
+    ),
     depth: int | None = typer.Option(None, "--depth", "-d", help="Draw this many levels only."),
     leaves: int = typer.Option(
-        40, "--leaves", help="Draw this many leaves at most; the rest is summed up."
+        24, "--leaves", help="Draw this many leaves at most; the rest is summed up."
     ),
     whole: bool = WHOLE,
+    bands: bool = BANDS,
     force: bool = FORCE,
 ) -> None:
-    """Draw a tree as a picture, with its guarantee beneath.
+    """Draw a model as a picture, with its guarantee beneath.
 
-    Leaves show the class shares and the noise on them, or the class that a drawn tree says. Where a
-    model also has scores for the values of attributes, these are drawn beside it, in a file whose
-    name ends in -scores.
+    A model of one tree is drawn as a tree: leaves show the class shares and the noise on them, or
+    the class that a drawn tree says. Of several trees, or trees and scores, the picture shows what
+    all say together: what matters, and what each value does. To say what cannot be told from noise,
+    the fit is repeated on synthetic rows.
 
     Example: [bold]privet plot m.json -o tree.svg[/bold]
     """
     from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
-    from privet.errors import ParameterError
     from privet.report import Parts, read_model
-    from privet.report.plots import draw_terms, draw_tree, save_figure
+    from privet.report.plots import draw_effects, save_figure
+    from privet.report.plots.style import check_suffix
 
+    check_suffix(output)
     check_apart([output], None, None, model)
     check_writable(output, force=force)
     released = read_model(model)
     parts = Parts.of(released)
-    scores = output.with_stem(f"{output.stem}-scores") if parts.trees else output
-    if parts.terms or parts.constants:
-        check_writable(scores, force=force)
-    if parts.trees:
-        if not 1 <= tree <= len(parts.trees):
-            raise ParameterError(f"--tree must be 1 to {len(parts.trees)}, got {tree}")
-        which = f", tree {tree} of {len(parts.trees)}" if len(parts.trees) > 1 else ""
-        figure = draw_tree(
-            parts.trees[tree - 1],
-            noise=released.noise,
-            title=f"{released.learner} for {released.schema.target}{which}",
-            footer=released.privacy.describe(),
-            max_depth=depth,
-            max_leaves=leaves,
-            scores=released.combine == "scores",
-            whole=whole,
-        )
-        save_figure(figure, output)
-        typer.echo(f"drew {output}")
-    if parts.terms or parts.constants:
-        save_figure(
-            draw_terms(
-                released, title=f"{released.learner} for {released.schema.target}, scores by value"
-            ),
-            scores,
-        )
-        typer.echo(f"drew {scores}")
+    divided = released.combine == "counts" and len(released.trees) > 1
+    if tree is None and len(released.trees) > 1 and not divided:
+        again = repeat_with_bar(released, REPEATS if bands else 0)
+        name = f"{released.learner} for {released.schema.target}: what it has learnt"
+        figure = draw_effects(released.explain(repeats=again), title=name)
+    else:
+        figure = _draw_one(released, parts, tree or 1, depth, leaves, whole)
+    save_figure(figure, output)
+    typer.echo(f"drew {output}")
+
+
+def _draw_one(
+    model: Model, parts: Parts, number: int, depth: int | None, leaves: int, whole: bool
+) -> Figure:
+    """Draw one tree of a model; of one that has none, its scores."""
+    from privet.errors import ParameterError
+    from privet.report.plots import draw_terms, draw_tree
+
+    name = f"{model.learner} for {model.schema.target}"
+    if not parts.trees:
+        return draw_terms(model, title=f"{name}, scores by value")
+    if not 1 <= number <= len(parts.trees):
+        raise ParameterError(f"--tree must be 1 to {len(parts.trees)}, got {number}")
+    which = f", tree {number} of {len(parts.trees)}" if len(parts.trees) > 1 else ""
+    return draw_tree(
+        parts.trees[number - 1],
+        noise=model.noise,
+        title=f"{name}{which}",
+        footer=model.privacy.describe(),
+        max_depth=depth,
+        max_leaves=leaves,
+        scores=model.combine == "scores",
+        whole=whole,
+    )
 
 
 def card(

@@ -24,7 +24,7 @@ NOISE = "not distinguishable from noise"
 #: So many attributes are open at first, and so many pairs have a map.
 _OPEN, _MAPS = 6, 3
 #: A band is this many deviations to either side.
-_BAND = 2.0
+BAND = 2.0
 
 
 def write_page(said: Explanation) -> str:
@@ -40,7 +40,7 @@ def write_body(said: Explanation) -> str:
     """Return the explanation as a part of a page or of a notebook."""
     parts = [
         f"<style>{STYLE}</style>",
-        *(f"<p>{escape_html(text)}</p>" for text in _say_how_to_read(said)),
+        *(f"<p>{escape_html(text)}</p>" for text in explain_reading(said)),
         *(_write_reasons(said, number, row) for number, row in enumerate(said.rows, 1)),
         "<h2>What matters</h2>",
         _write_importances(said),
@@ -64,7 +64,8 @@ def _say_guarantee(said: Explanation) -> str:
     )
 
 
-def _say_how_to_read(said: Explanation) -> list[str]:
+def explain_reading(said: Explanation) -> list[str]:
+    """Return how the bars are to be read, in a few sentences."""
     one = len(said.scale.classes) == 1
     what = (
         f"Numbers are {said.unit}: to the right, a value makes {said.numbers[0]} more likely."
@@ -79,8 +80,8 @@ def _say_how_to_read(said: Explanation) -> list[str]:
     ]
     if said.repeats:
         texts.append(
-            f"Lines are the noise: {_BAND:g} times how far {said.repeats} repeats of the fit on "
-            f"synthetic rows are from what is shown. An outline is {NOISE}."
+            f"Lines are the noise: {BAND:g} times how far {said.repeats} repeats of the fit on "
+            f"synthetic rows are from what is shown. A dashed outline is {NOISE}."
         )
     else:
         texts.append("The noise was not measured: some of these effects may be nothing but noise.")
@@ -93,7 +94,7 @@ def _order_names(said: Explanation) -> list[str]:
 
 
 def _write_importances(said: Explanation) -> str:
-    limit = max((one.value + _BAND * (one.deviation or 0.0) for one in said.importances), default=0)
+    limit = max((one.value + BAND * (one.deviation or 0.0) for one in said.importances), default=0)
     rows = "".join(
         _write_row(
             one.name,
@@ -266,9 +267,9 @@ def _draw_bar(
     told = f"{value:+.3f}"
     line = ""
     if deviation is not None:
-        told += f" ± {_BAND * deviation:.3f}"
-        low = max(zero + (value - _BAND * deviation) / limit * reach, 0.0)
-        high = min(zero + (value + _BAND * deviation) / limit * reach, 100.0)
+        told += f" ± {BAND * deviation:.3f}"
+        low = max(zero + (value - BAND * deviation) / limit * reach, 0.0)
+        high = min(zero + (value + BAND * deviation) / limit * reach, 100.0)
         line = f'<u style="left:{low:.2f}%;width:{max(high - low, 0.0):.2f}%"></u>'
     if sure is False:
         told += f": {NOISE}"
@@ -282,7 +283,7 @@ def _find_limit(values: Floats, deviation: Floats | None) -> float:
     largest = float(np.abs(values).max(initial=0.0))
     if deviation is None:
         return largest
-    ends = float((np.abs(values) + _BAND * deviation).max(initial=0.0))
+    ends = float((np.abs(values) + BAND * deviation).max(initial=0.0))
     return min(ends, 1.5 * largest)
 
 
@@ -309,7 +310,7 @@ STYLE = """
 .learnt s { top: -.1em; bottom: -.1em; border-left: 1px solid currentColor; opacity: .55; }
 .learnt b.for, .learnt b.against { top: .15em; bottom: .15em; border: 1px solid var(--for); background: var(--for); box-sizing: border-box; }
 .learnt b.against { border-color: var(--against); background: var(--against); }
-.learnt b.unsure { background: none; border-style: dashed; border-color: var(--faint); }
+.learnt b.unsure { background: none; border: 1px dashed currentColor; opacity: .6; }
 .learnt u { top: calc(50% - 1px); height: 2px; background: currentColor; opacity: .6; }
 .learnt i { opacity: .75; } .learnt details { margin: .5em 0 .5em .2em; } .learnt summary { cursor: pointer; }
 .learnt .wide { overflow-x: auto; }

@@ -327,6 +327,29 @@ def write_text(
     )
 
 
+def stack_panels(
+    heights: Sequence[float], columns: int, top: float, gap: float
+) -> tuple[list[tuple[int, float]], float]:
+    """Return column and top of each panel, each where the room is highest up; and where all end."""
+    ends = [top] * columns
+    places = []
+    for height in heights:
+        column = int(np.argmin(ends))
+        places.append((column, ends[column]))
+        ends[column] += height + gap
+    return places, max(ends)
+
+
+def round_scale_limit(largest: float) -> float:
+    """Return the end of a scale: the next round number."""
+    if largest <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(largest))
+    return next(
+        step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= largest * 0.999
+    )
+
+
 def _softmax(scores: Floats) -> Floats:
     odds = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
