@@ -286,6 +286,27 @@ def test_a_model_is_explained_and_nothing_is_charged(privet: Run, fit: Run, tabl
     assert "an explanation is saved as .html" in ran.err
 
 
+def test_a_card_has_the_evaluation_and_the_ledger(privet: Run, fit: Run, table: str) -> None:
+    fit("--epsilon", "1", "-o", "m.json", "--budget", "2", "--learner", "gibbs-tree")
+    asked = privet("evaluate", "m.json", table, "-s", "car.schema.json", "-e", "1/2", "--json")
+    Path("e.json").write_text(asked.out)
+    ran = privet(
+        *("card", "m.json", "-o", "card.html", "--evaluation", "e.json"),
+        *("--ledger", "car.csv.ledger.sqlite"),
+    )
+    assert (ran.code, ran.err) == (0, "")
+    page = Path("card.html").read_text()
+    assert "8 repeats of the fit" in page
+    assert "Who asked what" in page
+    assert "How well it does" in page
+    ran = privet("card", "m.json", "-o", "card.pdf")
+    assert (ran.code, Path("card.pdf").exists()) == (2, False)
+    assert "a card is saved as .html, .md or .txt, got 'card.pdf'" in ran.err
+    ran = privet("card", "m.json", "--evaluation", "m.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert "this is no evaluation" in ran.err
+
+
 def test_bad_pictures_and_exports_are_refused(privet: Run, fit: Run) -> None:
     fit("--epsilon", "1", "-o", "m.json")
     for command in (

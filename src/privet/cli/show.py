@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -122,27 +122,66 @@ def card(
         "-o",
         help="Where to write it: .md, .html or .txt; by default Markdown on standard output.",
     ),
+    ledger: Path | None = typer.Option(
+        None, "--ledger", help="The ledger that was charged, to list who asked what and when."
+    ),
+    evaluation: Path | None = typer.Option(
+        None, "--evaluation", help="What 'privet evaluate --json' printed, to say how well it does."
+    ),
+    bands: bool = BANDS,
     force: bool = FORCE,
 ) -> None:
-    """Write a privacy card: what is protected, what is not, and what epsilon means, for a
-    data-protection officer.
+    """Write a privacy card: what is protected, what is not, what epsilon means, and what the model
+    has learnt, for a data-protection officer and an analyst.
+
+    A page (.html) says what cannot be told from noise, for which the fit is repeated on synthetic
+    rows.
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
     from privet.cli.asking import check_writable, note_written
+    from privet.cli.ledger import open_existing_ledger
     from privet.cli.options import check_apart
     from privet.report import read_model
     from privet.report.card import card as make_card
+    from privet.report.card import check_card
 
     if output is not None:
-        check_apart([output], None, None, model)
+        check_card(output)
+        check_apart([output], None, ledger, model, evaluation)
         check_writable(output, force=force)
-    made = make_card(read_model(model))
+    released = read_model(model)
+    book = None if ledger is None else open_existing_ledger(ledger)
+    told = None if evaluation is None else _read_evaluation(evaluation)
+    page = output is not None and output.suffix.lower() in (".html", ".htm")
+    divided = released.combine == "counts" and len(released.trees) > 1
+    again = repeat_with_bar(released, REPEATS if bands and page and not divided else 0)
+    said = None if divided else released.explain(repeats=again)
+    made = make_card(released, explanation=said, evaluation=told, ledger=book)
     if output is None:
         typer.echo(made.to_markdown())
         return
     made.save(output)
     note_written(output)
+
+
+def _read_evaluation(path: Path) -> dict[str, Any]:
+    import json
+
+    from privet.errors import ParameterError
+
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(f"--evaluation {path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        told = None
+    if not isinstance(told, dict) or not {"measures", "by_class"} <= set(told):
+        raise ParameterError(
+            f"--evaluation {path}: this is no evaluation; write one with 'privet evaluate ... "
+            f"--json > {path.name}'"
+        )
+    return told
 
 
 def export(

@@ -54,7 +54,15 @@ class Grid:
     numeric: tuple[int, ...] = ()
 
 
-CardBlock = Heading | Paragraph | Banner | Bullets | Grid
+@dataclass(frozen=True)
+class Drawing:
+    """A picture as HTML, escaped already; where there is only text, what it says, as a list."""
+
+    html: str
+    items: tuple[str, ...]
+
+
+CardBlock = Heading | Paragraph | Banner | Bullets | Grid | Drawing
 
 
 def render_markdown(title: str, blocks: Sequence[CardBlock]) -> str:
@@ -75,7 +83,7 @@ def _render_markdown_block(block: CardBlock) -> str:
             return f"## {_escape_markdown(text)}"
         case Banner(text, alarm):
             return f"> **{'WARNING: ' if alarm else ''}{_escape_markdown(text)}**"
-        case Bullets(items):
+        case Bullets(items) | Drawing(_, items):
             return "\n".join(f"- {_escape_markdown(item)}" for item in items)
         case Grid(headers, rows, numeric):
             rule = ["---:" if column in numeric else "---" for column in range(len(headers))]
@@ -120,6 +128,8 @@ def render_html_block(block: CardBlock) -> str:
             )
         case Paragraph(text):
             return f"<p>{escape_html(text)}</p>"
+        case Drawing(drawn, _):
+            return drawn
 
 
 def render_text(title: str, blocks: Sequence[CardBlock]) -> str:
@@ -135,7 +145,7 @@ def _render_text_block(block: CardBlock) -> str:
             return f"{_wrap(text)}\n{'-' * min(len(escape_invisible(text)), TEXT_WIDTH)}"
         case Banner(text, alarm):
             return _wrap(f"{'WARNING: ' if alarm else ''}{text}", "* ", "* ")
-        case Bullets(items):
+        case Bullets(items) | Drawing(_, items):
             return "\n".join(_wrap(item, "- ", "  ") for item in items)
         case Grid(headers, rows):
             lines = (headers, *rows)

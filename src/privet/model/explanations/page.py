@@ -39,19 +39,31 @@ def write_page(said: Explanation) -> str:
 def write_body(said: Explanation) -> str:
     """Return the explanation as a part of a page or of a notebook."""
     parts = [
-        f"<style>{STYLE}</style>",
         *(f"<p>{escape_html(text)}</p>" for text in explain_reading(said)),
         *(_write_reasons(said, number, row) for number, row in enumerate(said.rows, 1)),
         "<h2>What matters</h2>",
         _write_importances(said),
         "<h2>What each value does</h2>",
-        *(
-            _write_effect(said, said.effects[name], opened=place < _OPEN)
-            for place, name in enumerate(_order_names(said))
-        ),
+        *_write_effects(said, _OPEN),
         *_write_interactions(said),
     ]
-    return f'<div class="learnt">{"".join(parts)}</div>'
+    return _wrap(*parts)
+
+
+def write_summary(said: Explanation, opened: int = 0) -> str:
+    """Return what matters and what each value does, folded but for the first few attributes."""
+    return _wrap(_write_importances(said), *_write_effects(said, opened))
+
+
+def _wrap(*parts: str) -> str:
+    return f'<div class="learnt"><style>{STYLE}</style>{"".join(parts)}</div>'
+
+
+def _write_effects(said: Explanation, opened: int) -> list[str]:
+    return [
+        _write_effect(said, said.effects[name], opened=place < opened)
+        for place, name in enumerate(_order_names(said))
+    ]
 
 
 def _say_guarantee(said: Explanation) -> str:
