@@ -300,7 +300,8 @@ def _find_limit(values: Floats, deviation: Floats | None) -> float:
 
 
 def _write_number(value: float, said: Explanation) -> str:
-    return f"{value:+.2f}" if said.scale.log else f"{100 * value:+.1f} %"
+    text = f"{value:+.2f}" if said.scale.log else f"{100 * value:+.1f} %"
+    return text if any(digit in text for digit in "123456789") else text[1:]
 
 
 def _write_share(share: float) -> str:

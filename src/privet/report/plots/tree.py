@@ -61,7 +61,7 @@ def draw_tree(
     title: str = "",
     footer: str = "",
     max_depth: int | None = None,
-    max_leaves: int = 40,
+    max_leaves: int = 24,
     scores: bool = False,
     whole: bool = False,
 ) -> Figure:
