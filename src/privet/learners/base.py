@@ -641,6 +641,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return encoded.codes
 
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Show a trained classifier in a notebook as its model, others as scikit-learn does."""
+        if not hasattr(self, "model_"):
+            return super()._repr_mimebundle_(**options)  # type: ignore[no-any-return]
+        return {"text/plain": repr(self), "text/html": self.model_._repr_html_()}
+
     # -- parameters --------------------------------------------------------------------------------
 
     def check_parameters(self) -> None:

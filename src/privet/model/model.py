@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
 
+#: A notebook shows what models of so many leaves have learnt; of larger ones, ``explain`` does.
+MAX_LEAVES_SHOWN = 5000
+
 #: How loud a tree is that knows nothing about a row, where other trees may.
 WHISPER = 1e-6
 
@@ -148,7 +151,18 @@ class Model:
         }
         if self.noise:
             facts["noise"] = f"standard deviation of a leaf's count {self.noise:.3g}"
-        return html_box(f"Model: {self.learner}", facts, alarm=not self.privacy.private)
+        box = html_box(f"Model: {self.learner}", facts, alarm=not self.privacy.private)
+        return f"{box}{self.privacy._repr_html_()}{self._html_of_effects()}"
+
+    def _html_of_effects(self) -> str:
+        """Return what the model has learnt, folded; nothing where that would take long."""
+        from privet.model.explanations.page import write_summary
+
+        leaves = sum(len(tree.leaves) for tree in self.trees)
+        divided = self.combine == "counts" and len(self.trees) > 1
+        if divided or leaves > MAX_LEAVES_SHOWN:
+            return ""
+        return write_summary(self.explain())
 
     def _fits(self, evidence: Evidence) -> bool:
         shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]
