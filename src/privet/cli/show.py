@@ -111,6 +111,7 @@ def _draw_one(
         max_leaves=leaves,
         scores=model.combine == "scores",
         whole=whole,
+        people=model.population,
     )
 
 
