@@ -40,10 +40,11 @@ What other thresholds would do, on {first}:
 |---:|---:|---:|---:|
 {thresholds}
 
-The threshold, and that deviations are widened by a typical one, were chosen on adult; the other
-tables were not looked at for it. What is left over on adult are mostly attributes that say nearly
-the same, such as relationship and marital status: one fit may credit one of them and the next the
-other. Repeats cannot show that, as their rows have independent attributes.
+The threshold, and that deviations are widened by a typical one, were chosen on other fits of adult;
+the other tables were not looked at for it. What is left over on adult is more often about
+relationship than about anything else: with marital status it says nearly the same, so that one fit
+may credit one of them and the next the other. Repeats cannot show that, as their rows have
+independent attributes.
 """
 
 

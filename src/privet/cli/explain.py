@@ -50,9 +50,10 @@ def explain(
     from privet.model.explanations.explanation import check_page
     from privet.report import read_model
 
-    check_page(output)
-    check_apart([output], rows, None, model)
+    read = [model, *(Path(table) for table in (rows, people) if table is not None)]
+    check_apart([output], rows, None, *read)
     check_writable(output, force=force)
+    check_page(output)
     released = read_model(model)
     synthetic = None if people is None else _read_rows(people)
     again = repeat_with_bar(released, repeats if bands else 0, synthetic)

@@ -73,9 +73,9 @@ def plot(
     from privet.report.plots import draw_effects, save_figure
     from privet.report.plots.style import check_suffix
 
-    check_suffix(output)
     check_apart([output], None, None, model)
     check_writable(output, force=force)
+    check_suffix(output)
     released = read_model(model)
     parts = Parts.of(released)
     divided = released.combine == "counts" and len(released.trees) > 1
@@ -148,9 +148,9 @@ def card(
     from privet.report.card import check_card
 
     if output is not None:
-        check_card(output)
         check_apart([output], None, ledger, model, evaluation)
         check_writable(output, force=force)
+        check_card(output)
     released = read_model(model)
     book = None if ledger is None else open_existing_ledger(ledger)
     told = None if evaluation is None else _read_evaluation(evaluation)

@@ -126,7 +126,8 @@ def _divide_group(parts: Floats, group: Group, met: Floats, inside: Floats) -> N
             shares[:, :, place] += weight * value.mean(axis=1)
     for place in range(asked):
         added = shares[:, :, place, None] * group.numbers
-        np.add.at(parts, (slice(None), group.attributes[:, place]), added)
+        for attribute in np.unique(group.attributes[:, place]).tolist():
+            parts[:, attribute] += added[:, group.attributes[:, place] == attribute].sum(axis=1)
 
 
 def _multiply_others(met: Floats, left_out: tuple[int, ...]) -> Floats:

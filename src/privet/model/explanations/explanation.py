@@ -216,7 +216,7 @@ def explain_model(
             _deviate(
                 float(first.importances[place]), [float(one.importances[place]) for one in others]
             ),
-            None if effects[name].sure is None else bool(effects[name].sure.any()),
+            _any_sure(effects[name].sure),
         )
         for place, name in enumerate(model.schema.names)
     ]
@@ -291,6 +291,10 @@ def _make_effect(
         deviation,
         None,
     )
+
+
+def _any_sure(sure: Bools | None) -> bool | None:
+    return None if sure is None else bool(sure.any())
 
 
 def _find_typical(effects: Iterable[Effect]) -> float:

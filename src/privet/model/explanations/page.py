@@ -125,7 +125,7 @@ def _write_importances(said: Explanation) -> str:
 def _write_effect(said: Explanation, effect: Effect, *, opened: bool) -> str:
     limit = _find_limit(effect.values, effect.deviation)
     weight = said.scale.measure(effect.values) * effect.shares
-    first = effect.sure.any(axis=1) if effect.sure is not None else np.ones(len(weight), dtype=bool)
+    first = [effect.sure is None or bool(effect.sure[row].any()) for row in range(len(weight))]
     order = sorted(range(len(weight)), key=lambda row: (not first[row], -weight[row]))
     shown = sorted(order[:MAX_VALUES])
     rest = sorted(order[MAX_VALUES:])

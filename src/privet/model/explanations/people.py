@@ -106,8 +106,8 @@ class People:
         root = 2.0
         for _ in range(64):  # the positive root of x^(d+1) = x + 1
             root = (1 + root) ** (1 / (dimensions + 1))
-        steps = root ** -np.arange(1.0, dimensions + 1)
-        points = (0.5 + np.arange(1, SAMPLE + 1)[:, None] * steps) % 1.0
+        steps: Floats = np.power(root, -np.arange(1.0, dimensions + 1))
+        points: Floats = (0.5 + np.arange(1, SAMPLE + 1)[:, None] * steps) % 1.0
         return tuple(
             np.searchsorted(np.cumsum(shares)[:-1], points[:, place], side="right")
             for place, shares in enumerate(self.shares)

@@ -32,7 +32,7 @@ def group_values(attribute: Attribute, effects: Floats, shares: Floats) -> list[
     """
     if not attribute.ordered:
         return [(code,) for code in range(attribute.size)]
-    runs = [(code,) for code in range(attribute.bins)]
+    runs: list[tuple[int, ...]] = [(code,) for code in range(attribute.bins)]
     means = effects[: attribute.bins].copy()
     weights = np.maximum(shares[: attribute.bins], 0.1 / attribute.size)
     while len(runs) > MAX_BINS:

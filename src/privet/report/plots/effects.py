@@ -187,8 +187,8 @@ def _draw_panel(
     write_text(axes, x, y + 0.1, panel.name, TEXT, bold=True)
     for end in (0, 1) if rank else (-1, 0, 1):
         at = start + end * reach
-        line = {"color": INK if end == 0 else "#cfcfcf", "lw": 0.8 if end == 0 else 0.6}
-        axes.plot([at, at], [top, bottom], zorder=3 if end == 0 else 0, **line)
+        colour, thick, above = ("#cfcfcf", 0.6, 0) if end else (INK, 0.8, 3)
+        axes.plot([at, at], [top, bottom], color=colour, lw=thick, zorder=above)
         text = f"{end * panel.limit:{'' if rank else '+'}.6g}" if end else "0"
         write_text(axes, at, y + 0.3, text, 6.5, colour=QUIET, centred=True)
     for number, label in enumerate(panel.labels):

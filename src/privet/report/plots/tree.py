@@ -198,8 +198,9 @@ def _draw_test(
     axes.plot([elbow, elbow], [ends[0], ends[-1]], color=INK, lw=0.8, zorder=1)
     for child, at, stop in zip(placed.children, ends, stops, strict=True):
         width = 0.8 if shares is None else 0.6 + WIDEST * float(shares[child.node])
-        look = {"color": BRANCH, "solid_capstyle": "butt", "zorder": 0.5}
-        axes.plot([elbow, stop], [at, at], lw=width, **look)
+        axes.plot(
+            [elbow, stop], [at, at], lw=width, color=BRANCH, solid_capstyle="butt", zorder=0.5
+        )
         axes.plot([elbow, stop], [at, at], color=INK, lw=0.8, zorder=1)
         write_text(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
     shape = "round,pad=0,rounding_size=0.06"
