@@ -123,14 +123,9 @@ def draw_tree(
     width = max(*ends, *names, 5.0, MARGIN + text_width(title, TITLE_SIZE, bold=True)) + MARGIN
     legend = legend_lines(leaves.names, width - 2 * MARGIN)
     promise = wrap_text(footer, width - 2 * MARGIN, TEXT, bold=True)
-    wide = (
-        [] if shares is None else ["Lines are as wide as many people take them, by noisy counts."]
-    )
-    notes = [
-        line
-        for note in [*leaves.notes, *wide]
-        for line in wrap_text(note, width - 2 * MARGIN, SMALL)
-    ]
+    said = [*leaves.notes]
+    said += [] if shares is None else ["The more people take a branch, by noisy counts, the wider."]
+    notes = [line for note in said for line in wrap_text(note, width - 2 * MARGIN, SMALL)]
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.12
     end = top + leaves.pitch * len(place.leaves)
     foot = end + (0.4 if leaves.aligned else 0.2)
