@@ -28,8 +28,8 @@ def explain(
     people: str | None = typer.Option(
         None,
         "--people",
-        help="Synthetic rows to average over; by default the population that the model has "
-        "released, or all values alike.",
+        help="Synthetic rows to average over, never private ones; by default the population that "
+        "the model has released, or all values alike.",
     ),
     repeats: int = typer.Option(
         REPEATS, "--repeats", min=1, max=1000, help="Fits to repeat to measure the noise."

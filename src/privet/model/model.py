@@ -280,7 +280,8 @@ class Model:
             Rows to explain one by one, the first 100; by default none. For each, the parts of its
             attributes (exact Shapley values) and the average add up to its score.
         people
-            Synthetic rows to average over, with the attributes of the schema.
+            Synthetic rows to average over, with the attributes of the schema. Never private rows:
+            averages over them would be released without being paid for.
         repeats
             Models of the same fit, repeated on synthetic rows: how far they differ is how far noise
             alone moves what is shown.

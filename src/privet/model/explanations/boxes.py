@@ -14,15 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from privet._types import Floats
+from privet._types import Bools, Floats, Ints
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
 from privet.model.model import Model
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 #: Sets of values of larger models are not written out: they would take too much memory.
 MAX_SET_ENTRIES = 1 << 28
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from privet._types import Codes, Floats
+from privet._types import Codes, Floats, Ints
 from privet.domain import Schema
 from privet.domain.encode.rows import encode
 from privet.errors import ParameterError
@@ -116,7 +116,8 @@ class People:
 
 def look_inside(group: Group, codes: tuple[Codes, ...]) -> Floats:
     """Return which rows have a code inside (rows, boxes, asked), as 0 and 1."""
-    values = np.array(codes, dtype=np.int64)[group.attributes]  # boxes, asked, rows
-    boxes, asked = np.indices(group.attributes.shape)
-    found = group.inside[boxes[..., None], asked[..., None], values]
+    columns: Ints = np.stack([column.astype(np.int64) for column in codes])
+    values: Ints = columns[group.attributes]  # boxes, asked, rows
+    n_boxes, asked = group.attributes.shape
+    found = group.inside[np.arange(n_boxes)[:, None, None], np.arange(asked)[:, None], values]
     return np.asarray(np.moveaxis(found, 2, 0), dtype=np.float64)
