@@ -264,6 +264,32 @@ def test_repeats_have_the_epsilon_of_the_fit_and_rows_of_nobody(strong):
     assert again.privacy.account != model.privacy.account
 
 
+@pytest.mark.parametrize(
+    ("learner", "settings"),
+    [
+        (pv.PrivetClassifier, {"delta": 1e-5}),
+        (pv.PrivetClassifier, {"class_weight": {"yes": 2}}),
+        (pv.PrivetClassifier, {"class_weight": "balanced"}),
+        (pv.RandomTreesClassifier, {"n_trees": 2}),
+        (pv.ForestClassifier, {"n_trees": 2}),
+        (pv.GreedyTreeClassifier, {"max_depth": 2}),
+        (pv.NoisyID3Classifier, {}),
+        (pv.AdditiveClassifier, {}),
+        (pv.GibbsTreeClassifier, {"max_depth": 1}),
+        (pv.GibbsBoostClassifier, {"max_depth": 1}),
+    ],
+)
+def test_fits_of_all_learners_can_be_repeated(strong, learner, settings):
+    schema, table = strong
+    mine = schema.declare(rows_per_person=2)
+    model = learner(1, schema=mine, **settings).fit(table).model_
+    (again,) = repeat_fits(model, People.of(model), 1)
+    for cost in ("epsilon", "rho"):
+        one, other = (getattr(each.privacy.charged, cost) for each in (model, again))
+        assert (one is None) == (other is None)
+        assert one is None or float(one) == pytest.approx(float(other), rel=0.02)
+
+
 def test_a_fit_that_cannot_be_repeated_says_why():
     exact = small_model(privacy=statement(private=False, reason="epsilon is infinite"))
     assert "no noise was added" in explain_no_repeats(exact)

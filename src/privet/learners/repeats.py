@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from privet import learners
 from privet._types import Codes, Floats
+from privet.accounting.conversion import epsilon_for
 from privet.accounting.cost import Budget
 from privet.curator import Curator
 from privet.errors import ParameterError
@@ -58,12 +59,12 @@ def repeat_fits(
         name: value
         for name, value in model.settings.items()
         if name in inspect.signature(learner).parameters
+        and (name != "class_weight" or value == "balanced")  # other weights move decisions only
     }
     if cost.epsilon is None:
-        scale = Fraction(n_rows, kept) ** 2
-        budget = Budget(rho=cost.rho * scale)
-        parameters["delta"] = model.privacy.delta
-        epsilon: Any = model.privacy.epsilon * n_rows / kept
+        parameters["delta"] = delta = model.privacy.delta or Fraction(1, 10**6)
+        epsilon: Any = epsilon_for(cost.rho, delta) * n_rows / kept
+        budget = Budget(rho=2 * cost.rho * Fraction(n_rows, kept) ** 2)  # room for rounding
     else:
         epsilon = cost.epsilon * Fraction(n_rows, kept)
         budget = Budget(epsilon)
