@@ -107,10 +107,13 @@ def test_a_repr_is_one_short_line_with_its_class(name, plain, evil):
 def test_html_is_escaped(name, plain, evil):
     html, hostile = (Page(things[name]._repr_html_()) for things in (plain, evil))
     allowed = {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"}
-    allowed |= {"h2", "p", "ul", "li"} if name == "Card" else set()
+    allowed |= {"h2", "p", "ul", "li", "span", "em", "small"} if name == "Card" else set()
+    pictures = {"b", "i", "p", "s", "u", "style", "details", "summary"}
+    allowed |= pictures if name in ("Card", "Model") else set()
     assert set(html.tags) | set(hostile.tags) <= allowed
     names = {attribute for attribute, _ in [*html.attributes, *hostile.attributes]}
-    assert names <= {"style", "class", "scope", "role"}
+    told = {"title", "open", "aria-label"} if name in ("Card", "Model") else set()
+    assert names <= {"style", "class", "scope", "role"} | told
     assert not any("url" in (value or "") for _, value in hostile.attributes)
 
 
@@ -133,6 +136,16 @@ def test_a_curator_is_shown_even_if_its_ledger_is_gone(monkeypatch):
     monkeypatch.setattr(ledger_of(curator), "cap", gone)
     assert "unknown budget" in repr(curator)
     assert "unknown budget" in curator._repr_html_()
+
+
+def test_a_notebook_shows_what_a_trained_classifier_has_learnt():
+    car = pv.datasets.load("car")
+    classifier = pv.GibbsTreeClassifier(epsilon=1, schema=car.schema)
+    assert "1-differentially private" not in classifier._repr_mimebundle_()["text/html"]
+    shown = classifier.fit(car.table)._repr_mimebundle_()["text/html"]
+    for text in ("1-differentially private", "<summary><b>safety</b>", "How far an attribute"):
+        assert text in shown
+    assert "<script" not in shown
 
 
 def test_what_is_not_private_says_so():

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from experiments.papers.experiment import Comparison, Outcome, Paper
+from privet._page import wrap_html
 from privet.report.blocks import (
     Banner,
     Bullets,
@@ -16,7 +17,6 @@ from privet.report.blocks import (
     Grid,
     Paragraph,
     render_html_block,
-    wrap_html,
 )
 from privet.text import escape_html
 

@@ -67,11 +67,12 @@ def test_a_file_that_is_there_is_replaced_by_force_only(privet, car, words):
     assert Path(name).read_text() != "precious"
 
 
-def test_both_pictures_of_a_model_are_looked_for(privet):
+def test_a_picture_that_is_there_is_not_drawn_over_before_any_work(privet):
     write_model(scored_model(), "m")
-    Path("tree-scores.svg").write_text("precious")
-    assert privet("plot", "m", "-o", "tree.svg").code == 2
-    assert sorted(path.name for path in Path().glob("*.svg")) == ["tree-scores.svg"]
+    Path("learnt.svg").write_text("precious")
+    ran = privet("plot", "m", "-o", "learnt.svg")
+    assert (ran.code, "noise" in ran.err) == (2, False)
+    assert Path("learnt.svg").read_text() == "precious"
 
 
 def test_a_schema_may_be_declared_in_place(privet, car):

@@ -231,8 +231,12 @@ def test_a_model_of_scores_is_shown_drawn_described_and_exported(privet: Run) ->
     assert "form in {incomplete, foster}  → yes" in shown
     assert "form = foster" in privet("show", "m.json", "--whole").out
     assert "score by age" in privet("show", "m.json", "--trees", "2").out
-    assert privet("plot", "m.json", "-o", "tree.svg").out == "drew tree.svg\ndrew tree-scores.svg\n"
-    assert "<svg" in Path("tree-scores.svg").read_text()
+    ran = privet("plot", "m.json", "-o", "learnt.svg")
+    assert ran.out == "drew learnt.svg\n"
+    assert "the noise is not measured: the fit cannot be repeated" in ran.err
+    learnt = Path("learnt.svg").read_text()
+    assert privet("plot", "m.json", "-o", "tree.svg", "--tree", "1").err == ""
+    assert Path("tree.svg").read_text() != learnt
     assert "scores, not counts" in privet("card", "m.json").out
     for name in ("m.txt", "m.dot", "m.onnx"):
         assert privet("export", "m.json", "-o", name).code == 0
@@ -258,6 +262,49 @@ def test_a_drawn_tree_alone_and_scores_alone_are_one_picture_each(privet: Run) -
     assert privet("plot", "tree.json", "-o", "x.png", "--tree", "2").code == 2
     assert privet("plot", "tree.json", "-o", "x.png", "--leaves", "0").code == 2
     assert sorted(path.name for path in Path().glob("*.png")) == ["terms.png", "tree.png"]
+
+
+def test_a_model_is_explained_and_nothing_is_charged(privet: Run, fit: Run, table: str) -> None:
+    fit("--epsilon", "1", "-o", "m.json", "--budget", "2")
+    before = SQLiteLedger("car.csv.ledger.sqlite").spent("car.csv")
+    pd.read_csv(table).head(2).to_csv("rows.csv", index=False)
+    Path(table).rename("elsewhere.csv")  # nothing is read from it
+    ran = privet("explain", "m.json", "rows.csv", "-o", "why.html", "--repeats", "2")
+    assert (ran.code, ran.out, ran.err) == (0, "wrote why.html\n", "")
+    page = Path("why.html").read_text()
+    assert "Why row 2 is" in page
+    assert "2 repeats of the fit" in page
+    assert SQLiteLedger("car.csv.ledger.sqlite").spent("car.csv") == before
+    assert privet("explain", "m.json", "-o", "plain.html", "--no-bands").code == 0
+    assert "The noise was not measured" in Path("plain.html").read_text()
+    assert (
+        privet("explain", "m.json", "--people", "rows.csv", "-o", "p.html", "--no-bands").code == 0
+    )
+    assert "population: synthetic rows" in Path("p.html").read_text()
+    ran = privet("explain", "m.json", "-o", "why.pdf")
+    assert (ran.code, Path("why.pdf").exists()) == (2, False)
+    assert "an explanation is saved as .html" in ran.err
+
+
+def test_a_card_has_the_evaluation_and_the_ledger(privet: Run, fit: Run, table: str) -> None:
+    fit("--epsilon", "1", "-o", "m.json", "--budget", "2", "--learner", "gibbs-tree")
+    asked = privet("evaluate", "m.json", table, "-s", "car.schema.json", "-e", "1/2", "--json")
+    Path("e.json").write_text(asked.out)
+    ran = privet(
+        *("card", "m.json", "-o", "card.html", "--evaluation", "e.json"),
+        *("--ledger", "car.csv.ledger.sqlite"),
+    )
+    assert (ran.code, ran.err) == (0, "")
+    page = Path("card.html").read_text()
+    assert "8 repeats of the fit" in page
+    assert "Who asked what" in page
+    assert "How well it does" in page
+    ran = privet("card", "m.json", "-o", "card.pdf")
+    assert (ran.code, Path("card.pdf").exists()) == (2, False)
+    assert "a card is saved as .html, .md or .txt, got 'card.pdf'" in ran.err
+    ran = privet("card", "m.json", "--evaluation", "m.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert "this is no evaluation" in ran.err
 
 
 def test_bad_pictures_and_exports_are_refused(privet: Run, fit: Run) -> None:

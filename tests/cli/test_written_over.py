@@ -23,6 +23,7 @@ COMMANDS = {
     "merge": (("merge", "m.json", "n.json"), ["m.json", "n.json"]),
     "join": (("join", "m.json", "n.json"), ["m.json", "n.json"]),
     "card": (("card", "m.json"), ["m.json"]),
+    "explain": (("explain", "m.json", "t.csv"), ["m.json"]),
     "plot": (("plot", "m.json"), ["m.json"]),
     "export": (("export", "m.json"), ["m.json"]),
     "schema declare": (("schema", "declare", "s.json", "--rows", 5), []),

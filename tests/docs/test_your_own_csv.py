@@ -28,7 +28,7 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
         for text in re.findall(r"^```sh\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
         for line in text.splitlines()
     ]
-    assert len(commands) == 8
+    assert len(commands) == 9
     said = []
     for command in commands:
         words = shlex.split(command)

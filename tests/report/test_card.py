@@ -31,6 +31,7 @@ SECTIONS = [
     "Data needed to use it",
     "Noise in the counts",
     "Limits",
+    "How to verify it",
 ]
 
 
@@ -325,6 +326,7 @@ def test_html_escapes_everything():
         "tr",
         "th",
         "td",
+        *("span", "em", "small", "b", "i", "s", "details", "summary"),  # of pictures
     }
     assert {name for name, _ in page.attributes} == {
         "lang",
@@ -335,6 +337,7 @@ def test_html_escapes_everything():
         "class",
         "role",
         "scope",
+        *("style", "title", "aria-label", "open"),  # of pictures
     }
     assert "".join(page.text).count('<script>alert("1")</script>{body}') >= 8
     reason = small_model(privacy=statement(private=False, reason=EVIL))
@@ -358,7 +361,7 @@ def test_markdown_escapes_everything():
     assert "<" not in card
     assert not re.search(r"(?<!\\)`|(?<!\\)\[", card)
     assert [line for line in card.splitlines() if line.startswith("#")][1:] == [
-        f"## {name}" for name in [*SECTIONS, "Notes"]
+        f"## {name}" for name in [SECTIONS[0], "What it has learnt", *SECTIONS[1:], "Notes"]
     ]
     for line in card.splitlines():
         if line.startswith("| "):
@@ -407,8 +410,45 @@ def test_text_has_what_markdown_has_and_fits_a_terminal():
 def test_a_card_of_hostile_names_escapes_them_in_a_notebook():
     shown = pv.card(evil_model())._repr_html_()
     assert "<script" not in shown
-    assert "<style" not in shown
+    assert shown.count("<style>") == 2  # of the two pictures, and each about its own class
+    assert "{body}" not in "".join(re.findall("<style>(.*?)</style>", shown, re.DOTALL))
     assert "&lt;script" in shown
+
+
+def test_a_card_shows_what_the_model_has_learnt_on_its_epsilon_line():
+    model = scored_model()
+    shown = pv.card(model)
+    page = shown.to_html()
+    assert page.index("What it has learnt") < page.index("What epsilon means")
+    assert "The noise was not measured" in page
+    again = pv.card(model, explanation=model.explain(repeats=[model, model])).to_html()
+    assert "2 repeats of the fit" in again
+    # log(0.833334/0.01)/log(40/0.01) of the line
+    assert 'style="left:53.3%"' in page
+    assert "- Epsilon 0.833334: a strong promise by common standards." in shown.to_markdown()
+    assert re.search(r"^- form: 0\.\d\d$", shown.to_markdown(), re.MULTILINE)
+
+
+def test_a_card_lists_who_asked_what_of_the_same_account_and_how_well_it_does():
+    car = pv.datasets.load("car")
+    book = pv.MemoryLedger()
+    book.set_cap("car", pv.Budget(3))
+    book.set_cap("other", pv.Budget(3))
+    curator = pv.Curator(car.table, car.schema, ledger=book, dataset="car", analyst="ann")
+    other = pv.Curator(car.table, car.schema, ledger=book, dataset="other", analyst="bob")
+    model = pv.GreedyTreeClassifier(epsilon=1, max_depth=2).fit_from(curator)
+    evaluation = model.score_from(curator, epsilon="1/2")
+    other.count(epsilon="1/8")
+    text = pv.card(model, evaluation=evaluation, ledger=book).to_markdown()
+    asked = text.partition("## Who asked what")[2].partition("## ")[0]
+    assert "| ann |" in asked
+    assert "bob" not in asked
+    assert "more questions of one fit | 1 |" in asked
+    assert "all together | 1.5 |" in asked
+    assert f"| accuracy | {evaluation.accuracy:.3f} |" in text
+    assert "rows that it was trained on" in text
+    stranger = pv.card(model, ledger=pv.MemoryLedger()).to_markdown()
+    assert "This ledger has no charge of an account" in stranger
 
 
 def test_only_a_model_has_a_card():

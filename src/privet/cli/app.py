@@ -21,6 +21,7 @@ from privet.cli import (
     demo,
     epsilon,
     evaluate,
+    explain,
     federation,
     fit,
     hide_given_passwords,
@@ -103,6 +104,7 @@ app.command("merge")(merge.merge)
 app.command("join")(merge.join)
 app.command("show")(show.show)
 app.command("plot")(show.plot)
+app.command("explain")(explain.explain)
 app.command("card")(show.card)
 app.command("export")(show.export)
 app.command("count")(count.count)

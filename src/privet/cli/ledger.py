@@ -32,7 +32,7 @@ def show(
 
     from privet.cli.printing import budget_table, ledger_table, reservations_table
 
-    book = _open_existing_ledger(ledger)
+    book = open_existing_ledger(ledger)
     entries = book.entries(analyst=analyst)
     if as_json:
         for entry in entries:
@@ -86,7 +86,7 @@ def cap(
         )
     if new and ledger.exists():
         raise ParameterError(f"{ledger} exists already; leave --new out")
-    book = SQLiteLedger(ledger) if new else _open_existing_ledger(ledger, "; --new makes one")
+    book = SQLiteLedger(ledger) if new else open_existing_ledger(ledger, "; --new makes one")
     book.set_cap(dataset, budget, analyst)
     who = (
         f"data set {dataset!r}"
@@ -109,14 +109,14 @@ def cancel(
     """
     from privet.cli.printing import format_number
 
-    book = _open_existing_ledger(ledger)
+    book = open_existing_ledger(ledger)
     there = book.reservation(analyst, key)
     ended = book.close_reservation(analyst, key, why="cancelled")
     freed = format_number(there.left) if there is not None else "0"
     typer.echo(f"cancelled {ended.what!r}: {ended.unit} {freed} can be spent again")
 
 
-def _open_existing_ledger(path: Path, advice: str = "") -> SQLiteLedger:
+def open_existing_ledger(path: Path, advice: str = "") -> SQLiteLedger:
     if not path.is_file():
         raise LedgerError(f"no ledger file {path}; check its name{advice}")
     return SQLiteLedger(path)

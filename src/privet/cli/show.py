@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from privet.cli.completion import complete_dialect, complete_format
+from privet.cli.explain import BANDS, REPEATS, repeat_with_bar
 from privet.cli.options import FORCE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from privet.model import Model
+    from privet.report import Parts
 
 MODEL = typer.Argument(help="A model file.")
 
@@ -39,59 +47,72 @@ def plot(
     output: Path = typer.Option(
         ..., "--output", "-o", help="Where to draw it: .svg, .png or .pdf."
     ),
-    tree: int = typer.Option(1, "--tree", help="Which tree of a forest, from 1."),
+    tree: int | None = typer.Option(
+        None, "--tree", help="Draw one tree of several, from 1, in place of what all say together."
+    ),
     depth: int | None = typer.Option(None, "--depth", "-d", help="Draw this many levels only."),
     leaves: int = typer.Option(
-        40, "--leaves", help="Draw this many leaves at most; the rest is summed up."
+        24, "--leaves", help="Draw this many leaves at most; the rest is summed up."
     ),
     whole: bool = WHOLE,
+    bands: bool = BANDS,
     force: bool = FORCE,
 ) -> None:
-    """Draw a tree as a picture, with its guarantee beneath.
+    """Draw a model as a picture, with its guarantee beneath.
 
-    Leaves show the class shares and the noise on them, or the class that a drawn tree says. Where a
-    model also has scores for the values of attributes, these are drawn beside it, in a file whose
-    name ends in -scores.
+    A model of one tree is drawn as a tree: leaves show the class shares and the noise on them, or
+    the class that a drawn tree says. Of several trees, or trees and scores, the picture shows what
+    all say together: what matters, and what each value does. To say what cannot be told from noise,
+    the fit is repeated on synthetic rows.
 
     Example: [bold]privet plot m.json -o tree.svg[/bold]
     """
     from privet.cli.asking import check_writable
     from privet.cli.options import check_apart
-    from privet.errors import ParameterError
     from privet.report import Parts, read_model
-    from privet.report.plots import draw_terms, draw_tree, save_figure
+    from privet.report.plots import draw_effects, save_figure
+    from privet.report.plots.style import check_suffix
 
     check_apart([output], None, None, model)
     check_writable(output, force=force)
+    check_suffix(output)
     released = read_model(model)
     parts = Parts.of(released)
-    scores = output.with_stem(f"{output.stem}-scores") if parts.trees else output
-    if parts.terms or parts.constants:
-        check_writable(scores, force=force)
-    if parts.trees:
-        if not 1 <= tree <= len(parts.trees):
-            raise ParameterError(f"--tree must be 1 to {len(parts.trees)}, got {tree}")
-        which = f", tree {tree} of {len(parts.trees)}" if len(parts.trees) > 1 else ""
-        figure = draw_tree(
-            parts.trees[tree - 1],
-            noise=released.noise,
-            title=f"{released.learner} for {released.schema.target}{which}",
-            footer=released.privacy.describe(),
-            max_depth=depth,
-            max_leaves=leaves,
-            scores=released.combine == "scores",
-            whole=whole,
-        )
-        save_figure(figure, output)
-        typer.echo(f"drew {output}")
-    if parts.terms or parts.constants:
-        save_figure(
-            draw_terms(
-                released, title=f"{released.learner} for {released.schema.target}, scores by value"
-            ),
-            scores,
-        )
-        typer.echo(f"drew {scores}")
+    divided = released.combine == "counts" and len(released.trees) > 1
+    if tree is None and len(released.trees) > 1 and not divided:
+        again = repeat_with_bar(released, REPEATS if bands else 0)
+        name = f"{released.learner} for {released.schema.target}: what it has learnt"
+        figure = draw_effects(released.explain(repeats=again), title=name)
+    else:
+        figure = _draw_one(released, parts, tree or 1, depth, leaves, whole)
+    save_figure(figure, output)
+    typer.echo(f"drew {output}")
+
+
+def _draw_one(
+    model: Model, parts: Parts, number: int, depth: int | None, leaves: int, whole: bool
+) -> Figure:
+    """Draw one tree of a model; of one that has none, its scores."""
+    from privet.errors import ParameterError
+    from privet.report.plots import draw_terms, draw_tree
+
+    name = f"{model.learner} for {model.schema.target}"
+    if not parts.trees:
+        return draw_terms(model, title=f"{name}, scores by value")
+    if not 1 <= number <= len(parts.trees):
+        raise ParameterError(f"--tree must be 1 to {len(parts.trees)}, got {number}")
+    which = f", tree {number} of {len(parts.trees)}" if len(parts.trees) > 1 else ""
+    return draw_tree(
+        parts.trees[number - 1],
+        noise=model.noise,
+        title=f"{name}{which}",
+        footer=model.privacy.describe(),
+        max_depth=depth,
+        max_leaves=leaves,
+        scores=model.combine == "scores",
+        whole=whole,
+        people=model.population,
+    )
 
 
 def card(
@@ -102,27 +123,66 @@ def card(
         "-o",
         help="Where to write it: .md, .html or .txt; by default Markdown on standard output.",
     ),
+    ledger: Path | None = typer.Option(
+        None, "--ledger", help="The ledger that was charged, to list who asked what and when."
+    ),
+    evaluation: Path | None = typer.Option(
+        None, "--evaluation", help="What 'privet evaluate --json' printed, to say how well it does."
+    ),
+    bands: bool = BANDS,
     force: bool = FORCE,
 ) -> None:
-    """Write a privacy card: what is protected, what is not, and what epsilon means, for a
-    data-protection officer.
+    """Write a privacy card: what is protected, what is not, what epsilon means, and what the model
+    has learnt, for a data-protection officer and an analyst.
+
+    A page (.html) says what cannot be told from noise, for which the fit is repeated on synthetic
+    rows.
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
     from privet.cli.asking import check_writable, note_written
+    from privet.cli.ledger import open_existing_ledger
     from privet.cli.options import check_apart
     from privet.report import read_model
     from privet.report.card import card as make_card
+    from privet.report.card import check_card
 
     if output is not None:
-        check_apart([output], None, None, model)
+        check_apart([output], None, ledger, model, evaluation)
         check_writable(output, force=force)
-    made = make_card(read_model(model))
+        check_card(output)
+    released = read_model(model)
+    book = None if ledger is None else open_existing_ledger(ledger)
+    told = None if evaluation is None else _read_evaluation(evaluation)
+    page = output is not None and output.suffix.lower() in (".html", ".htm")
+    divided = released.combine == "counts" and len(released.trees) > 1
+    again = repeat_with_bar(released, REPEATS if bands and page and not divided else 0)
+    said = None if divided else released.explain(repeats=again)
+    made = make_card(released, explanation=said, evaluation=told, ledger=book)
     if output is None:
         typer.echo(made.to_markdown())
         return
     made.save(output)
     note_written(output)
+
+
+def _read_evaluation(path: Path) -> dict[str, Any]:
+    import json
+
+    from privet.errors import ParameterError
+
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(f"--evaluation {path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        told = None
+    if not isinstance(told, dict) or not {"measures", "by_class"} <= set(told):
+        raise ParameterError(
+            f"--evaluation {path}: this is no evaluation; write one with 'privet evaluate ... "
+            f"--json > {path.name}'"
+        )
+    return told
 
 
 def export(

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from privet._types import Floats
-from privet._validate import ParameterCheck, check_parameters
+from privet._validate import ParameterCheck, check_integer, check_parameters
 from privet.accounting.cost import Budget, Cost, Number, is_infinite, parse_epsilon, parse_exact
 from privet.accounting.ledger import Ledger
 from privet.accounting.statement import PrivacyStatement
@@ -58,6 +58,8 @@ from privet.mechanisms.randomness import (
 )
 from privet.model import Combine, Model
 from privet.model.costs import Costs
+from privet.model.explanations.explanation import Explanation
+from privet.model.explanations.people import People
 from privet.model.leaf_vectors import Evidence
 from privet.model.population import Population
 
@@ -577,6 +579,53 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return self.model_.importances()
 
+    def explain(
+        self,
+        X: Any = None,  # noqa: N803
+        *,
+        people: Any = None,
+        repeats: int | None = None,
+    ) -> Explanation:
+        """Explain the whole model: what matters, what each value does, why rows get their score.
+
+        It costs no privacy and reads no private row: see :meth:`privet.Model.explain`. To say what
+        cannot be told from noise, the fit is repeated on synthetic rows that are drawn from the
+        model, at the same epsilon.
+
+        Parameters
+        ----------
+        X
+            Rows to explain one by one, the first 100; by default none.
+        people
+            Synthetic rows to average over; by default those that the model has released.
+        repeats
+            How many fits are repeated; 0 leaves the noise unmeasured. By default 8, or none where
+            the fit cannot be repeated.
+
+        Returns
+        -------
+        Explanation
+            A notebook shows it; ``save`` writes a page.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> model = pv.GreedyTreeClassifier(epsilon=5, schema=car.schema).fit(car.table)
+        >>> said = model.explain(car.X.head(1), repeats=2)
+        >>> sorted(said.effects) == sorted(car.schema.names)
+        True
+        """
+        from privet.learners.repeats import REPEATS, explain_no_repeats, repeat_fits
+
+        check_is_fitted(self, "model_")
+        model = self.model_
+        if repeats is None:
+            repeats = 0 if explain_no_repeats(model) else REPEATS
+        check_integer("repeats", repeats, 0, 1000, owner=f"{type(self).__name__}.explain")
+        again = repeat_fits(model, People.of(model, people), repeats) if repeats else []
+        return model.explain(X, people=people, repeats=again)
+
     def _codes(self, X: Any) -> list[npt.NDArray[Any]]:  # noqa: N803
         refuse_sparse(X)
         if getattr(self, "_positional", False):
@@ -593,6 +642,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"not in the table, and taken as unknown: {names}", AbsentWarning, stacklevel=4
             )
         return encoded.codes
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Show a trained classifier in a notebook as its model, others as scikit-learn does."""
+        if not hasattr(self, "model_"):
+            return super()._repr_mimebundle_(**options)  # type: ignore[no-any-return]
+        return {"text/plain": repr(self), "text/html": self.model_._repr_html_()}
 
     # -- parameters --------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,13 @@ from privet.model.population import Population
 from privet.model.structure import check_kinds
 from privet.text import escape_invisible
 
+if TYPE_CHECKING:
+    from privet.model.explanations.explanation import Explanation
+
 Combine = Literal["counts", "probabilities", "vote", "scores"]
+
+#: A notebook shows what models of so many leaves have learnt; of larger ones, ``explain`` does.
+MAX_LEAVES_SHOWN = 5000
 
 #: How loud a tree is that knows nothing about a row, where other trees may.
 WHISPER = 1e-6
@@ -145,7 +151,18 @@ class Model:
         }
         if self.noise:
             facts["noise"] = f"standard deviation of a leaf's count {self.noise:.3g}"
-        return html_box(f"Model: {self.learner}", facts, alarm=not self.privacy.private)
+        box = html_box(f"Model: {self.learner}", facts, alarm=not self.privacy.private)
+        return f"{box}{self.privacy._repr_html_()}{self._html_of_effects()}"
+
+    def _html_of_effects(self) -> str:
+        """Return what the model has learnt, folded; nothing where that would take long."""
+        from privet.model.explanations.page import write_summary
+
+        leaves = sum(len(tree.leaves) for tree in self.trees)
+        divided = self.combine == "counts" and len(self.trees) > 1
+        if divided or leaves > MAX_LEAVES_SHOWN:
+            return ""
+        return write_summary(self.explain())
 
     def _fits(self, evidence: Evidence) -> bool:
         shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]
@@ -247,6 +264,51 @@ class Model:
         True
         """
         return replace(self, costs=None if costs is None else read_costs(self.schema, costs))
+
+    def explain(
+        self, rows: object = None, *, people: object = None, repeats: Sequence[Model] = ()
+    ) -> Explanation:
+        """Explain the whole model: trees, terms and constants together.
+
+        It costs no privacy, and reads nothing but the model: effects are averaged over the
+        population that the model has released, over all values alike where it has none, or over
+        synthetic rows. Learners have the same method, which repeats the fit to measure the noise.
+
+        Parameters
+        ----------
+        rows
+            Rows to explain one by one, the first 100; by default none. For each, the parts of its
+            attributes (exact Shapley values) and the average add up to its score.
+        people
+            Synthetic rows to average over, with the attributes of the schema. Never private rows:
+            averages over them would be released without being paid for.
+        repeats
+            Models of the same fit, repeated on synthetic rows: how far they differ is how far noise
+            alone moves what is shown.
+
+        Returns
+        -------
+        Explanation
+            ``importances``, ``effects``, ``interactions`` and ``rows``; a notebook shows them, and
+            ``save`` writes a page.
+
+        Raises
+        ------
+        ParameterError
+            If the model adds up the counts of several trees, which then do not add up.
+
+        Examples
+        --------
+        >>> import privet as pv
+        >>> car = pv.datasets.load("car")
+        >>> model = pv.GibbsTreeClassifier(epsilon=5, schema=car.schema).fit(car.table).model_
+        >>> why = model.explain(car.X.head(1)).rows[0]
+        >>> bool((abs(why.average + why.parts.sum(axis=0) - why.score) < 1e-9).all())
+        True
+        """
+        from privet.model.explanations.explanation import explain_model
+
+        return explain_model(self, rows, people=people, repeats=repeats)
 
     def with_notes(self, notes: Sequence[str]) -> Model:
         """Return the same model with further notes in its privacy statement."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from privet._atomic import save_file
+from privet.accounting.ledger import LedgerReader
 from privet.accounting.statement import format_rounded_up
 from privet.domain import Schema
 from privet.errors import ParameterError
+from privet.learners.evaluation import Evaluation
 from privet.model import Model, model_of
+from privet.model.explanations.explanation import Explanation
 from privet.model.leaf_vectors import explain_wear
 from privet.report.blocks import (
     Banner,
@@ -25,6 +29,12 @@ from privet.report.blocks import (
     render_html_page,
     render_markdown,
     render_text,
+)
+from privet.report.card_parts import (
+    evaluation_blocks,
+    learnt_blocks,
+    ledger_blocks,
+    verify_blocks,
 )
 from privet.report.labels import class_labels
 from privet.report.model_parts import Parts, join_amounts, says_classes, vote
@@ -75,13 +85,8 @@ class Card:
 
     def format_for(self, path: str | PathLike[str]) -> str:
         """Return the card in the format that the ending of a file name asks for."""
-        written = _FORMATS.get(Path(path).suffix.lower())
-        if written is None:
-            raise ParameterError(
-                f"a card is saved as .html, .md or .txt, got {Path(path).name!r}; choose one of "
-                "these endings"
-            )
-        return written(self)
+        check_card(path)
+        return _FORMATS[Path(path).suffix.lower()](self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the card to a file that ends in ``.html``, ``.md`` or ``.txt``.
@@ -110,7 +115,22 @@ _FORMATS = {
 }
 
 
-def card(model: object) -> Card:
+def check_card(path: str | PathLike[str]) -> None:
+    """Raise unless a file name has the suffix of a card."""
+    if Path(path).suffix.lower() not in _FORMATS:
+        raise ParameterError(
+            f"a card is saved as .html, .md or .txt, got {Path(path).name!r}; choose one of these "
+            "endings"
+        )
+
+
+def card(
+    model: object,
+    *,
+    explanation: Explanation | None = None,
+    evaluation: Evaluation | Mapping[str, Any] | None = None,
+    ledger: LedgerReader | None = None,
+) -> Card:
     """Make the privacy card of a model: what is protected, what is not, and what epsilon means.
 
     It is written for a data-protection officer, and made from the released model alone.
@@ -119,6 +139,14 @@ def card(model: object) -> Card:
     ----------
     model : a trained classifier, or a Model
         What the card is about.
+    explanation
+        What the model has learnt, from ``model.explain()``; by default without bands of noise,
+        where the model can be explained at all.
+    evaluation
+        How well it does, from ``model.score_from``, or as JSON from ``privet evaluate --json``.
+    ledger
+        The ledger that was charged: the card then lists what was asked of the same table, by whom
+        and when.
 
     Returns
     -------
@@ -133,7 +161,7 @@ def card(model: object) -> Card:
     >>> tree = pv.GreedyTreeClassifier(epsilon=1, schema=nursery.schema).fit(nursery.table)
     >>> card = pv.card(tree)
     >>> card
-    <Card 'Privacy card: greedy-tree for class': 8 sections>
+    <Card 'Privacy card: greedy-tree for class': 10 sections>
     >>> print(card.to_markdown())
     # Privacy card: greedy-tree for class
     <BLANKLINE>
@@ -141,7 +169,12 @@ def card(model: object) -> Card:
     ...
     """
     released = model_of(model, "card")
-    return Card(_make_card_title(released), tuple(_make_card_blocks(released)))
+    if explanation is None and not (released.combine == "counts" and len(released.trees) > 1):
+        explanation = released.explain()
+    told = evaluation.to_json() if isinstance(evaluation, Evaluation) else evaluation
+    shown = [*learnt_blocks(explanation), *evaluation_blocks(told)]
+    asked = ledger_blocks(released, ledger)
+    return Card(_make_card_title(released), tuple(_make_card_blocks(released, shown, asked)))
 
 
 def card_markdown(model: Model) -> str:
@@ -158,7 +191,9 @@ def _make_card_title(model: Model) -> str:
     return f"Privacy card: {model.learner} for {model.schema.target}"
 
 
-def _make_card_blocks(model: Model) -> list[CardBlock]:
+def _make_card_blocks(
+    model: Model, shown: Sequence[CardBlock], asked: Sequence[CardBlock]
+) -> list[CardBlock]:
     promise: list[CardBlock] = []
     if model.privacy.private:
         public_size = model.schema.n_rows is not None
@@ -176,11 +211,14 @@ def _make_card_blocks(model: Model) -> list[CardBlock]:
     return [
         _make_banner(model),
         *_about_blocks(model),
+        *shown,
         *promise,
+        *asked,
         *_not_protected_blocks(model),
         *_needed_blocks(model.schema),
         *(_score_blocks(model) if model.combine == "scores" else _noise_blocks(model)),
         *_limit_blocks(),
+        *verify_blocks(model.privacy),
         *notes,
     ]
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from privet.accounting.conversion import epsilon_for
 from privet.accounting.cost import Cost
 from privet.accounting.statement import PrivacyStatement, format_rounded_up
-from privet.report.blocks import CardBlock, Grid, Heading, Paragraph
+from privet.report.blocks import CardBlock, Drawing, Grid, Heading, Paragraph
 
 #: A card lists so many tables.
 MAX_LISTED = 40
@@ -51,6 +51,7 @@ def explain_promise(
     )
     blocks: list[CardBlock] = [
         Heading("What epsilon means"),
+        draw_number_line(epsilon),
         Paragraph(first),
         Grid(
             (f"believed before seeing the {released}", "after: at least", "after: at most"),
@@ -75,6 +76,59 @@ def explain_promise(
         )
         blocks.append(Paragraph(text))
     return blocks
+
+
+#: What is said of an epsilon up to each number, and where the line begins and ends.
+_RATINGS = ((0.1, "very strong"), (1.0, "strong"), (4.0, "moderate"), (10.0, "weak"))
+_LINE = (0.01, 40.0)
+_LINE_STYLE = """
+.epsilon { position: relative; height: 4.4em; margin: 2.4em 0 1em; font-size: .85em; }
+.epsilon span { position: absolute; top: 0; height: 1em; box-sizing: border-box;
+  border: 1px solid rgba(128, 128, 128, .6); print-color-adjust: exact;
+  background: color-mix(in srgb, currentColor var(--part), transparent); }
+.epsilon em { position: absolute; top: 2.3em; left: 0; right: 0; font-style: normal;
+  text-align: center; line-height: 1.1; }
+.epsilon small { position: absolute; top: 1.1em; left: -1em; width: 2em; text-align: center; }
+.epsilon b { position: absolute; top: -.35em; height: 1.7em; border-left: 3px solid #d0342c; }
+.epsilon b i { position: absolute; top: -1.5em; left: -3em; width: 6em; text-align: center;
+  font-style: normal; }
+"""
+
+
+def draw_number_line(epsilon: float) -> Drawing:
+    """Draw where an epsilon lies between a very strong promise and hardly one, on a log scale."""
+    place = _place_on_line(epsilon)
+    starts = [_LINE[0], *(most for most, _ in _RATINGS)]
+    names = [*(name for _, name in _RATINGS), "hardly a promise"]
+    parts = []
+    for number, (start, name) in enumerate(zip(starts, names, strict=True)):
+        end = starts[number + 1] if number + 1 < len(starts) else _LINE[1]
+        left, width = _place_on_line(start), _place_on_line(end) - _place_on_line(start)
+        tick = f"<small>{start:g}</small>" if number else ""
+        parts.append(
+            f'<span style="left:{left:.1f}%;width:{width:.1f}%;--part:{15 + 17 * number}%">'
+            f"{tick}<em>{name}</em></span>"
+        )
+    shown = format_rounded_up(epsilon)
+    mark = f'<b style="left:{place:.1f}%"><i>{shown}</i></b>'
+    title = f"epsilon {shown} on a line from very strong to hardly a promise"
+    return Drawing(
+        f'<div class="epsilon" role="img" aria-label="{title}"><style>{_LINE_STYLE}</style>'
+        f"{''.join(parts)}{mark}</div>",
+        (f"Epsilon {shown}: {_rating(epsilon)}.",),
+    )
+
+
+def _rating(epsilon: float) -> str:
+    for most, name in _RATINGS:
+        if epsilon <= most:
+            return f"a {name} promise by common standards"
+    return "hardly a promise"
+
+
+def _place_on_line(epsilon: float) -> float:
+    low, high = map(math.log, _LINE)
+    return 100 * min(max((math.log(max(epsilon, 1e-9)) - low) / (high - low), 0.0), 1.0)
 
 
 def bound_posterior(prior: float, epsilon: float) -> tuple[float, float]:

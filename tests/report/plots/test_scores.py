@@ -178,7 +178,7 @@ def test_two_classes_have_one_bar_that_points_to_its_class():
         "age",
         "word",
         "< 10",
-        "[10, 20)",
+        "10 to 20",
         "w29",
         "w14",
         "… 14 more, nearer to 0",

@@ -3,6 +3,7 @@
 
 - :mod:`~privet.report.plots.tree`: ``draw_tree``; :mod:`~privet.report.plots.layout`: where its
   nodes stand, and its leaves as bars
+- :mod:`~privet.report.plots.effects`: ``draw_effects``, what a whole model has learnt
 - :mod:`~privet.report.plots.terms`: ``draw_terms``, the scores for each value of the attributes
 - :mod:`~privet.report.plots.accuracy`: ``accuracy_over_epsilon``
 - :mod:`~privet.report.plots.boxes`: ``draw_boxes`` and ``draw_box_panels``
@@ -26,6 +27,7 @@ Examples
 from privet.report.plots.accuracy import accuracy_over_epsilon
 from privet.report.plots.boxes import draw_box_panels, draw_boxes
 from privet.report.plots.curves import draw_curves
+from privet.report.plots.effects import draw_effects
 from privet.report.plots.maps import draw_maps, heatmap
 from privet.report.plots.shares import draw_shares
 from privet.report.plots.style import save_figure
@@ -37,6 +39,7 @@ __all__ = [
     "draw_box_panels",
     "draw_boxes",
     "draw_curves",
+    "draw_effects",
     "draw_maps",
     "draw_shares",
     "draw_terms",

@@ -15,7 +15,9 @@ import numpy as np
 
 from privet._types import Floats
 from privet.domain import Attribute, Schema
+from privet.domain.attributes.numeric import Numeric
 from privet.domain.tree import Tree, domain_shares
+from privet.model.explanations.values import write_numbers
 from privet.report.labels import attribute_at, class_labels, count_text, leaves_below
 from privet.report.plots.style import INK, QUIET, fill_style, text_width
 from privet.text import shorten
@@ -68,7 +70,7 @@ class Layout:
 def place_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Placed]:
     """Place the nodes to draw, parents first, each on its line.
 
-    Leaves get integers; the others stand amid their children.
+    Leaves get integers; the others stand beside their first child.
     """
     nodes: list[Placed] = []
     stack = [Placed(0, 0, "", "")]
@@ -92,7 +94,7 @@ def place_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Plac
         stack += reversed(placed.children)
     for placed in reversed(nodes):
         if placed.children:
-            placed.line = (placed.children[0].line + placed.children[-1].line) / 2
+            placed.line = placed.children[0].line  # the root is at the top left
     return nodes
 
 
@@ -135,6 +137,8 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
 
     Examples: ``red, blue``, ``not grey``, ``< 35``; shortened where too long.
     """
+    if isinstance(attribute, Numeric) and max(codes) < attribute.bins:
+        return _span_label(attribute, codes)
     for limit, length in ((4, None), (3, None), (2, None), (1, None), (1, 16)):
         text = attribute.describe_branch(codes, among=among, limit=limit, length=length)
         sign, _, values = text.partition(" ")
@@ -145,6 +149,15 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
         if len(text) <= 32:
             break
     return shorten(text, 32)
+
+
+def _span_label(attribute: Numeric, codes: tuple[int, ...]) -> str:
+    """Write bins that follow one another with few digits, such as ``1 230 to 2 500``."""
+    first, last = min(codes), max(codes)
+    low, high = write_numbers([attribute.cuts[first], attribute.cuts[last + 1]])
+    if first == 0:
+        return "any number" if last == attribute.bins - 1 else f"< {high}"
+    return f">= {low}" if last == attribute.bins - 1 else f"{low} to {high}"
 
 
 # Leaves as bars: one per class, with a whisker for the noise of its count, and their legend.
@@ -193,13 +206,16 @@ class Bars:
         write_text(axes, x + text_width(label, TEXT, bold=True) + 0.1, y, size, SMALL, colour=QUIET)
 
     def _label_leaf(self, placed: Placed) -> tuple[str, str]:
-        """The class that a leaf predicts, and how many rows it has."""
+        """The class that a leaf predicts, how likely it is, and how many rows it has."""
         counts, leaves = self._counts[placed.node], int(self._below[placed.node])
         off = 2 * self._noise * math.sqrt(len(counts) * leaves)
         within = "" if not off else f" ± {off:.2g}" if off < 10 else f" ± {off:.0f}"
         said = [] if self._scores else [f"n = {count_text(float(counts.sum()))}{within}"]
         said += [f"{leaves} leaves below"] if placed.cut else []
-        return shorten(class_labels(self._tree.schema)[int(counts.argmax())], 28), ", ".join(said)
+        label = shorten(class_labels(self._tree.schema)[int(counts.argmax())], 28)
+        positive = np.maximum(counts, 0.0)
+        chance = f" {positive.max() / positive.sum():.0%}" if positive.sum() > 0 else ""
+        return f"{label}{chance}", ", ".join(said)
 
 
 def groups_of(schema: Schema, counts: Floats) -> list[BarGroup]:
@@ -324,6 +340,29 @@ def write_text(
         ha=side,
         va="center_baseline",
         parse_math=False,
+    )
+
+
+def stack_panels(
+    heights: Sequence[float], columns: int, top: float, gap: float
+) -> tuple[list[tuple[int, float]], float]:
+    """Return column and top of each panel, each where the room is highest up; and where all end."""
+    ends = [top] * columns
+    places = []
+    for height in heights:
+        column = int(np.argmin(ends))
+        places.append((column, ends[column]))
+        ends[column] += height + gap
+    return places, max(ends)
+
+
+def round_scale_limit(largest: float) -> float:
+    """Return the end of a scale: the next round number."""
+    if largest <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(largest))
+    return next(
+        step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= largest * 0.999
     )
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.report.plots.curves import add_caption
-from privet.report.plots.style import INK, need_matplotlib, text_width
+from privet.report.plots.style import INK, ink_on, need_matplotlib, text_width
 from privet.text import escape_invisible
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def draw_map(axes: Axes, runs: Sequence[MapRun], scale: tuple[float, float]) -> 
     shades = draw_shades(axes, cells, scale)
     for (i, j), value in np.ndenumerate(cells):
         if np.isfinite(value):
-            ink = "white" if shades.to_rgba(np.asarray(value))[0] < 0.5 else "black"
+            ink = ink_on(_hex_of(shades.to_rgba(np.asarray(value))))
             axes.text(
                 j, i, _format_cell(float(value)), ha="center", va="center", color=ink, fontsize=7.5
             )
@@ -121,7 +121,9 @@ def draw_map(axes: Axes, runs: Sequence[MapRun], scale: tuple[float, float]) -> 
 
 
 def draw_shades(axes: Axes, cells: npt.NDArray[np.float64], scale: tuple[float, float]) -> QuadMesh:
-    """Draw cells in grey, the first line at the top, as shapes.
+    """Draw cells, darker where larger, the first line at the top, as shapes.
+
+    Steps of equal size look alike, to colour-blind readers and in grey, too (cividis).
 
     An embedded picture would not be shown by a page that loads nothing.
     """
@@ -133,7 +135,7 @@ def draw_shades(axes: Axes, cells: npt.NDArray[np.float64], scale: tuple[float, 
     shades = axes.pcolormesh(
         *edges,
         np.ma.masked_invalid(cells),
-        cmap="Greys",
+        cmap="cividis_r",
         vmin=low,
         vmax=most,
         edgecolors="face",
@@ -141,6 +143,12 @@ def draw_shades(axes: Axes, cells: npt.NDArray[np.float64], scale: tuple[float, 
     )
     axes.invert_yaxis()
     return shades
+
+
+def _hex_of(colour: Any) -> str:
+    from matplotlib.colors import to_hex
+
+    return str(to_hex(colour))
 
 
 def _mean_by_cell(runs: Sequence[MapRun]) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
@@ -208,8 +216,7 @@ def heatmap(
     shades = draw_shades(axes, cells, (float(np.nanmin(cells)), float(np.nanmax(cells))))
     for (i, j), value in np.ndenumerate(cells):
         if np.isfinite(value):
-            grey = shades.to_rgba(np.asarray(value))[0]
-            ink = "white" if grey < 0.5 else "black"  # about where both have the same contrast
+            ink = ink_on(_hex_of(shades.to_rgba(np.asarray(value))))
             axes.text(
                 j, i, f"{value:.{digits}f}", ha="center", va="center", color=ink, fontsize=8.5
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +22,8 @@ from privet.report.plots.layout import (
     branch_label,
     draw_legend,
     legend_lines,
+    round_scale_limit,
+    stack_panels,
     write_text,
 )
 from privet.report.plots.style import (
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Panels beside each other; half the length of a scale; height of a panel's head; distance of
 #: panels; of rows; thickness of a bar.
-_TERM_COLUMNS, _REACH, _HEAD, _PANEL_GAP, _ROW, _BAR = 3, 0.9, 0.38, 0.26, 0.19, 0.075
+COLUMNS, REACH, HEAD, PANEL_GAP, ROW, BAR = 3, 0.9, 0.38, 0.26, 0.19, 0.075
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class _Panel:
 
     @property
     def pitch(self) -> float:
-        return float(max(_ROW, _BAR * self.rows.shape[1] + 0.07))
+        return float(max(ROW, BAR * self.rows.shape[1] + 0.07))
 
     @property
     def lines(self) -> list[str]:
@@ -76,7 +77,7 @@ class _Panel:
 
     @property
     def height(self) -> float:
-        return float(_HEAD + self.pitch * len(self.labels) + (_ROW if self.left_out else 0.0))
+        return float(HEAD + self.pitch * len(self.labels) + (ROW if self.left_out else 0.0))
 
 
 def draw_terms(
@@ -120,12 +121,12 @@ def draw_terms(
         *panels[:max_terms],
     ]
     gutter = max(text_width(line, SMALL) for panel in drawn for line in panel.lines) + 0.1
-    wide = max(gutter + 2 * _REACH, *(text_width(panel.name, TEXT, bold=True) for panel in drawn))
-    columns = min(_TERM_COLUMNS, len(drawn))
+    wide = max(gutter + 2 * REACH, *(text_width(panel.name, TEXT, bold=True) for panel in drawn))
+    columns = min(COLUMNS, len(drawn))
     title = escape_invisible(title)
     width = (
         max(
-            columns * wide + (columns - 1) * _PANEL_GAP,
+            columns * wide + (columns - 1) * PANEL_GAP,
             4.6,
             text_width(title, TITLE_SIZE, bold=True),
         )
@@ -134,7 +135,7 @@ def draw_terms(
     names = [classes[label] for label in shown]
     legend = legend_lines(names, width - 2 * MARGIN)
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.14
-    places, end = _stack_panels([panel.height for panel in drawn], columns, top)
+    places, end = stack_panels([panel.height for panel in drawn], columns, top, PANEL_GAP)
     promise = wrap_text(model.privacy.describe(), width - 2 * MARGIN, TEXT, bold=True)
     notes = [
         line
@@ -146,9 +147,9 @@ def draw_terms(
     if title:
         write_text(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
     draw_legend(axes, legend, shown, names, MARGIN, top - 0.14 - LEGEND_PITCH * len(legend) + 0.1)
-    limit = _round_scale_limit(drawn)
+    limit = round_scale_limit(max(float(np.abs(panel.rows).max()) for panel in drawn))
     for panel, (column, y) in zip(drawn, places, strict=True):
-        _draw_panel(axes, panel, shown, MARGIN + column * (wide + _PANEL_GAP), y, gutter, limit)
+        _draw_panel(axes, panel, shown, MARGIN + column * (wide + PANEL_GAP), y, gutter, limit)
     for number, text in enumerate(promise):
         write_text(axes, MARGIN, end + FOOTER_PITCH * number, text, TEXT, bold=True)
     for number, text in enumerate(notes, len(promise)):
@@ -221,32 +222,6 @@ def _label_bar(attribute: Attribute, codes: tuple[int, ...]) -> str:
     return shorten(text.removeprefix("in ").removeprefix("from "), 24)
 
 
-def _stack_panels(
-    heights: Sequence[float], columns: int, top: float
-) -> tuple[list[tuple[int, float]], float]:
-    """Column and top of each panel, each where the room is highest up; and where all of them
-    end.
-    """
-    ends = [top] * columns
-    places = []
-    for height in heights:
-        column = int(np.argmin(ends))
-        places.append((column, ends[column]))
-        ends[column] += height + _PANEL_GAP
-    return places, max(ends)
-
-
-def _round_scale_limit(panels: Sequence[_Panel]) -> float:
-    """The end of the scale: the next round number."""
-    largest = max(float(np.abs(panel.rows).max()) for panel in panels)
-    if largest <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(largest))
-    return next(
-        step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= largest * 0.999
-    )
-
-
 def _make_notes(n_classes: int, n_shown: int, left_out: int, drawn: Sequence[_Panel]) -> list[str]:
     towards = (
         "to the class that it speaks for"
@@ -274,11 +249,11 @@ def _draw_panel(
     """The name of an attribute, a row for each value, and the scale."""
     from matplotlib.patches import Rectangle
 
-    zero, top = x + gutter + _REACH, y + _HEAD
+    zero, top = x + gutter + REACH, y + HEAD
     bottom = top + panel.pitch * len(panel.labels)
     write_text(axes, x, y + 0.1, panel.name, TEXT, bold=True)
     for end in (-1, 0, 1):
-        at = zero + end * _REACH
+        at = zero + end * REACH
         axes.plot(
             [at, at],
             [top, bottom],
@@ -298,15 +273,15 @@ def _draw_panel(
     for number, (label, bars) in enumerate(zip(panel.labels, panel.rows.tolist(), strict=True)):
         middle = top + (number + 0.5) * panel.pitch
         write_text(axes, x, middle, label, SMALL)
-        thickness = _BAR if len(bars) > 1 else 0.12
+        thickness = BAR if len(bars) > 1 else 0.12
         for position, length in enumerate(bars):
             # One bar for two classes has the fill of the class that it points to.
             label_of = shown[position] if len(bars) > 1 else int(length > 0)
             at = middle + (position - len(bars) / 2) * thickness
             axes.add_patch(
                 Rectangle(
-                    (zero, at), length / limit * _REACH, thickness * 0.9, **fill_style(label_of)
+                    (zero, at), length / limit * REACH, thickness * 0.9, **fill_style(label_of)
                 )
             )
     if panel.left_out:
-        write_text(axes, x, bottom + _ROW / 2, panel.lines[-1], SMALL, colour=QUIET)
+        write_text(axes, x, bottom + ROW / 2, panel.lines[-1], SMALL, colour=QUIET)

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from privet._types import Floats
 from privet._validate import check_integer
 from privet.domain.tree import Tree
+from privet.model.population import Population
 from privet.report.labels import class_labels, collapse_tree, leaves_below
 from privet.report.model_parts import says_classes
 from privet.report.plots.layout import (
@@ -50,6 +54,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+#: How wide the branch of all people is, in points, and what colour branches have behind the line.
+WIDEST, BRANCH = 9.0, "#a9bacb"
 #: More leaves make a picture that no program shows.
 MOST_LEAVES = 1000
 
@@ -61,11 +67,12 @@ def draw_tree(
     title: str = "",
     footer: str = "",
     max_depth: int | None = None,
-    max_leaves: int = 40,
+    max_leaves: int = 24,
     scores: bool = False,
     whole: bool = False,
+    people: Population | None = None,
 ) -> Figure:
-    """Draw a tree.
+    """Draw a tree, from the top left. Branches that more people take are wider.
 
     Parameters
     ----------
@@ -89,6 +96,9 @@ def draw_tree(
     whole
         Draw a tree of scores with all its branches; otherwise those that say the same are
         drawn as one.
+    people
+        How values are spread over people, for the widths of a tree of scores; without it,
+        all its branches are alike. A tree of counts has released how many take each.
     """
     need_matplotlib()
     check_integer("max_leaves", max_leaves, 1, MOST_LEAVES, owner="draw_tree")
@@ -102,6 +112,7 @@ def draw_tree(
         else Bars(tree, noise=noise, scores=scores)
     )
     place = lay_out_columns(nodes, MARGIN)
+    shares = find_shares(tree, people, scores=scores)
 
     def start(placed: Placed) -> float:
         aligned = leaves.aligned and not placed.test
@@ -112,7 +123,9 @@ def draw_tree(
     width = max(*ends, *names, 5.0, MARGIN + text_width(title, TITLE_SIZE, bold=True)) + MARGIN
     legend = legend_lines(leaves.names, width - 2 * MARGIN)
     promise = wrap_text(footer, width - 2 * MARGIN, TEXT, bold=True)
-    notes = [line for note in leaves.notes for line in wrap_text(note, width - 2 * MARGIN, SMALL)]
+    said = [*leaves.notes]
+    said += [] if shares is None else ["The more people take a branch, by noisy counts, the wider."]
+    notes = [line for note in said for line in wrap_text(note, width - 2 * MARGIN, SMALL)]
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.12
     end = top + leaves.pitch * len(place.leaves)
     foot = end + (0.4 if leaves.aligned else 0.2)
@@ -133,7 +146,13 @@ def draw_tree(
     for placed in place.nodes:
         if placed.test:
             _draw_test(
-                axes, place, placed, top, leaves.pitch, [start(child) for child in placed.children]
+                axes,
+                place,
+                placed,
+                top,
+                leaves.pitch,
+                [start(child) for child in placed.children],
+                shares,
             )
         else:
             leaves.draw(axes, placed, start(placed), top + (placed.line + 0.5) * leaves.pitch)
@@ -144,8 +163,22 @@ def draw_tree(
     return axes.get_figure(root=True)  # type: ignore[return-value]
 
 
+def find_shares(tree: Tree, people: Population | None, *, scores: bool) -> Floats | None:
+    """Return the share of people that reaches each node, as far as it was released."""
+    if scores:
+        return None if people is None else people.reach(tree.cells)
+    sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
+    return np.clip(sizes / sizes[0], 0.0, 1.0) if sizes[0] > 0 else None
+
+
 def _draw_test(
-    axes: Axes, place: Layout, placed: Placed, top: float, pitch: float, stops: list[float]
+    axes: Axes,
+    place: Layout,
+    placed: Placed,
+    top: float,
+    pitch: float,
+    stops: list[float],
+    shares: Floats | None,
 ) -> None:
     """The box of a test, the lines to where its children start, and the values that lead to
     each.
@@ -159,6 +192,10 @@ def _draw_test(
     axes.plot([end, elbow], [y, y], color=INK, lw=0.8, zorder=1)
     axes.plot([elbow, elbow], [ends[0], ends[-1]], color=INK, lw=0.8, zorder=1)
     for child, at, stop in zip(placed.children, ends, stops, strict=True):
+        width = 0.8 if shares is None else 0.6 + WIDEST * float(shares[child.node])
+        axes.plot(
+            [elbow, stop], [at, at], lw=width, color=BRANCH, solid_capstyle="butt", zorder=0.5
+        )
         axes.plot([elbow, stop], [at, at], color=INK, lw=0.8, zorder=1)
         write_text(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
     shape = "round,pad=0,rounding_size=0.06"

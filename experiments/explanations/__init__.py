@@ -1,0 +1,1 @@
+"""Measure whether the effects that are shown as real are real."""

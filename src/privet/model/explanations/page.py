@@ -1,0 +1,334 @@
+"""Write an explanation as HTML that needs no other file and runs nothing.
+
+Bars to the right speak for a class, bars to the left against it; the two colours differ in
+lightness, too. What cannot be told from noise is an outline. All text is escaped here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privet._page import wrap_html
+from privet._types import Floats
+from privet.model.explanations.values import MAX_VALUES, group_values, label_values
+from privet.text import escape_html, escape_invisible
+
+if TYPE_CHECKING:
+    from privet.model.explanations.explanation import Effect, Explanation, Interaction, Reasons
+
+#: What is said of effects below the threshold.
+NOISE = "not distinguishable from noise"
+#: So many attributes are open at first, and so many pairs have a map.
+_OPEN, _MAPS = 6, 3
+#: A band is this many deviations to either side.
+BAND = 2.0
+
+
+def write_page(said: Explanation) -> str:
+    """Return the explanation as a whole page."""
+    model = said.model
+    title = f"What the model learnt: {model.learner} for {model.schema.target}"
+    alarm = "promise" if model.privacy.private else "alarm"
+    guarantee = f'<p class="{alarm}" role="note">{escape_html(_say_guarantee(said))}</p>'
+    return wrap_html(escape_invisible(title), f"{guarantee}\n{write_body(said)}")
+
+
+def write_body(said: Explanation) -> str:
+    """Return the explanation as a part of a page or of a notebook."""
+    parts = [
+        *(f"<p>{escape_html(text)}</p>" for text in explain_reading(said)),
+        *(_write_reasons(said, number, row) for number, row in enumerate(said.rows, 1)),
+        "<h2>What matters</h2>",
+        _write_importances(said),
+        "<h2>What each value does</h2>",
+        *_write_effects(said, _OPEN),
+        *_write_interactions(said),
+    ]
+    return _wrap(*parts)
+
+
+def write_summary(said: Explanation, opened: int = 0) -> str:
+    """Return what matters and what each value does, folded but for the first few attributes."""
+    return _wrap(_write_importances(said), *_write_effects(said, opened))
+
+
+def _wrap(*parts: str) -> str:
+    return f'<div class="learnt"><style>{STYLE}</style>{"".join(parts)}</div>'
+
+
+def _write_effects(said: Explanation, opened: int) -> list[str]:
+    return [
+        _write_effect(said, said.effects[name], opened=place < opened)
+        for place, name in enumerate(_order_names(said))
+    ]
+
+
+def _say_guarantee(said: Explanation) -> str:
+    privacy = said.model.privacy
+    if not privacy.private:
+        return privacy.describe()
+    return (
+        f"The model is {privacy.describe()}. This page follows from the model alone, and cost no "
+        "privacy."
+    )
+
+
+def explain_reading(said: Explanation) -> list[str]:
+    """Return how the bars are to be read, in a few sentences."""
+    one = len(said.scale.classes) == 1
+    what = (
+        f"Numbers are {said.unit}: to the right, a value makes {said.numbers[0]} more likely."
+        if one
+        else f"Numbers are {said.unit}, for each class: to the right, a value speaks for it."
+    )
+    if said.scale.log:
+        what += " One point multiplies the odds by 2.72."
+    texts = [
+        f"{what} A bar is how much the whole model says more, or less, when everybody has this "
+        f"value than on average. Average over the {said.people.words}."
+    ]
+    if said.repeats:
+        texts.append(
+            f"Lines are the noise: {BAND:g} times how far {said.repeats} repeats of the fit on "
+            f"synthetic rows are from what is shown. A dashed outline is {NOISE}."
+        )
+    else:
+        texts.append("The noise was not measured: some of these effects may be nothing but noise.")
+    return texts
+
+
+def _order_names(said: Explanation) -> list[str]:
+    schema_names = {effect.name: name for name, effect in said.effects.items()}
+    return [schema_names[each.name] for each in said.importances]
+
+
+def _write_importances(said: Explanation) -> str:
+    limit = max((one.value + BAND * (one.deviation or 0.0) for one in said.importances), default=0)
+    rows = "".join(
+        _write_row(
+            one.name,
+            [_draw_bar(one.value, one.deviation, one.sure, limit, centred=False)],
+            "" if one.sure is not False else NOISE,
+            f"{one.value:.2f}",
+        )
+        for one in said.importances
+    )
+    note = "How far an attribute moves the score of a person, on average"
+    if not said.scale.log:
+        note = "How much probability an attribute moves for a person, on average"
+    return f"<p>{note}.</p><table class='bars'>{rows}</table>"
+
+
+def _write_effect(said: Explanation, effect: Effect, *, opened: bool) -> str:
+    limit = _find_limit(effect.values, effect.deviation)
+    weight = said.scale.measure(effect.values) * effect.shares
+    first = [effect.sure is None or bool(effect.sure[row].any()) for row in range(len(weight))]
+    order = sorted(range(len(weight)), key=lambda row: (not first[row], -weight[row]))
+    shown = sorted(order[:MAX_VALUES])
+    rest = sorted(order[MAX_VALUES:])
+    table = _write_values(said, effect, shown, limit)
+    if rest:
+        inner = _write_values(said, effect, rest, limit)
+        table += f"<details><summary>{len(rest)} more values</summary>{inner}</details>"
+    quiet = "" if effect.sure is None or effect.sure.any() else f" <i>{NOISE}</i>"
+    return (
+        f"<details{' open' if opened else ''}><summary><b>{escape_html(effect.name)}</b>{quiet}"
+        f"</summary>{table}</details>"
+    )
+
+
+def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit: float) -> str:
+    one = len(said.scale.classes) == 1
+    heads = "".join(f"<th>{escape_html(name)}</th>" for name in said.numbers)
+    heads = f"<th>speaks for {escape_html(said.numbers[0])}</th>" if one else heads
+    likely = f"<th class='number'>{escape_html(said.numbers[0])}</th>" if one else ""
+    head = f"<tr><th></th>{heads}<th></th>{likely}<th class='number'>people</th></tr>"
+    lines = []
+    for row in rows:
+        bars = [
+            _draw_bar(
+                float(effect.values[row, column]),
+                None if effect.deviation is None else float(effect.deviation[row, column]),
+                None if effect.sure is None else bool(effect.sure[row, column]),
+                limit,
+            )
+            for column in range(effect.values.shape[1])
+        ]
+        number = _write_number(effect.values[row, 0], said) if one else ""
+        shares = [_write_share(effect.shares[row])]
+        if one:
+            shares = [_write_share(effect.probabilities[row, 1]), *shares]
+        lines.append(_write_row(effect.labels[row], bars, "", number, *shares))
+    return f"<div class='wide'><table class='bars'>{head}{''.join(lines)}</table></div>"
+
+
+def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
+    limit = _find_limit(row.parts, row.deviation)
+    strength = said.scale.measure(row.parts)
+    names = [effect.name for effect in said.effects.values()]
+    one = len(said.scale.classes) == 1
+    heads = "".join(f"<th>speaks for {escape_html(name)}</th>" for name in said.numbers)
+    lines = [f"<tr><th></th>{heads}<th></th></tr>"]
+    for place in np.argsort(-strength, kind="stable").tolist():
+        bars = [
+            _draw_bar(
+                float(row.parts[place, column]),
+                None if row.deviation is None else float(row.deviation[place, column]),
+                None if row.sure is None else bool(row.sure[place, column]),
+                limit,
+            )
+            for column in range(row.parts.shape[1])
+        ]
+        label = f"{names[place]} = {row.labels[place]}"
+        value = _write_number(row.parts[place, 0], said) if one else ""
+        lines.append(_write_row(label, bars, "", value))
+    labels = [escape_invisible(label) for label in said.model.schema.label.labels]
+    likely = ", ".join(
+        f"{label} {_write_share(share)}"
+        for label, share in zip(labels, row.probabilities.tolist(), strict=True)
+    )
+    sums = "; ".join(
+        f"{f'{name}: ' if not one else ''}{_write_number(average, said)} on average, "
+        f"{_write_number(score - average, said)} from the bars, {_write_number(score, said)} in all"
+        for name, average, score in zip(said.numbers, row.average, row.score, strict=True)
+    )
+    return (
+        f"<h2>Why row {number} is {escape_html(labels[row.decision])}</h2>"
+        f"<p>{escape_html(likely)}. {escape_html(sums)} ({escape_html(said.unit)}).</p>"
+        f"<div class='wide'><table class='bars'>{''.join(lines)}</table></div>"
+    )
+
+
+def _write_interactions(said: Explanation) -> list[str]:
+    if not said.interactions:
+        return ["<h2>Pairs</h2><p>The model asks about no two attributes together.</p>"]
+    limit = max(pair.strength for pair in said.interactions)
+    rows = "".join(
+        _write_row(
+            " and ".join(pair.names),
+            [_draw_bar(pair.strength, None, pair.sure, limit, centred=False)],
+            NOISE if pair.sure is False else "",
+            f"{pair.strength:.2f}",
+        )
+        for pair in said.interactions
+    )
+    text = (
+        "What two attributes say together, beyond what each says alone: average size over people."
+    )
+    maps = [pair for pair in said.interactions if pair.sure is not False][:_MAPS]
+    return [
+        f"<h2>Pairs</h2><p>{text}</p><table class='bars'>{rows}</table>",
+        *(_draw_map(said, pair) for pair in maps if len(said.scale.classes) == 1),
+    ]
+
+
+def _draw_map(said: Explanation, pair: Interaction) -> str:
+    """A table of numbers whose cells are darker the larger they are: blue for, orange against."""
+    names = {effect.name: name for name, effect in said.effects.items()}
+    places = [said.model.schema.names.index(names[name]) for name in pair.names]
+    table, labels = pair.table[:, :, 0], []
+    for axis, place in enumerate(places):
+        attribute = said.model.schema.attributes[said.model.schema.names[place]]
+        shares = said.people.shares[place]
+        along = table if axis == 0 else table.T
+        groups = group_values(attribute, along, shares)
+        weights = np.zeros((len(groups), len(shares)))
+        for row, group in enumerate(groups):
+            weights[row, list(group)] = np.maximum(shares[list(group)], 1e-9)
+        weights /= weights.sum(axis=1, keepdims=True)
+        table = weights @ table if axis == 0 else table @ weights.T
+        labels.append(label_values(attribute, groups))
+    largest = max(float(np.abs(table).max()), 1e-9)
+    head = "".join(f"<th>{escape_html(label)}</th>" for label in labels[1])
+    lines = []
+    for label, numbers in zip(labels[0], table.tolist(), strict=True):
+        cells = "".join(
+            f'<td class="{"for" if number > 0 else "against"}" style="--part:{abs(number) / largest * 100:.0f}%">'  # noqa: E501
+            f"{number:+.2f}</td>"
+            for number in numbers
+        )
+        lines.append(f"<tr><th>{escape_html(label)}</th>{cells}</tr>")
+    one, other = map(escape_html, pair.names)
+    return (
+        f"<details><summary><b>{one}</b> (down) and <b>{other}</b> (across)</summary><div "
+        f"class='wide'><table class='map'><tr><th></th>{head}</tr>{''.join(lines)}</table></div>"
+        "</details>"
+    )
+
+
+def _write_row(label: str, bars: Sequence[str], note: str, *cells: str) -> str:
+    inside = "".join(f"<td class='track'>{bar}</td>" for bar in bars)
+    after = "".join(f"<td class='number'>{escape_html(cell)}</td>" for cell in cells)
+    small = f"<br><i>{escape_html(note)}</i>" if note else ""
+    return f"<tr><th scope='row'>{escape_html(label)}{small}</th>{inside}{after}</tr>"
+
+
+def _draw_bar(
+    value: float, deviation: float | None, sure: bool | None, limit: float, *, centred: bool = True
+) -> str:
+    """A bar from zero, with a line for its noise; positions are shares of the track."""
+    limit = limit or 1.0
+    zero, reach = (50.0, 50.0) if centred else (0.0, 100.0)
+    length = min(abs(value) / limit, 1.0) * reach
+    start = zero - length if value < 0 else zero
+    look = "for" if value >= 0 else "against"
+    look += " unsure" if sure is False else ""
+    told = f"{value:+.3f}"
+    line = ""
+    if deviation is not None:
+        told += f" ± {BAND * deviation:.3f}"
+        low = max(zero + (value - BAND * deviation) / limit * reach, 0.0)
+        high = min(zero + (value + BAND * deviation) / limit * reach, 100.0)
+        line = f'<u style="left:{low:.2f}%;width:{max(high - low, 0.0):.2f}%"></u>'
+    if sure is False:
+        told += f": {NOISE}"
+    axis = f'<s style="left:{zero:g}%"></s>'
+    bar = f'<b class="{look}" style="left:{start:.2f}%;width:{length:.2f}%"></b>'
+    return f'<div class="axis" title="{escape_html(told)}">{axis}{bar}{line}</div>'
+
+
+def _find_limit(values: Floats, deviation: Floats | None) -> float:
+    """The end of a scale: the largest value, and of the bands what has room."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if deviation is None:
+        return largest
+    ends = float((np.abs(values) + BAND * deviation).max(initial=0.0))
+    return min(ends, 1.5 * largest)
+
+
+def _write_number(value: float, said: Explanation) -> str:
+    text = f"{value:+.2f}" if said.scale.log else f"{100 * value:+.1f} %"
+    return text if any(digit in text for digit in "123456789") else text[1:]
+
+
+def _write_share(share: float) -> str:
+    percent = 100 * float(share)
+    return f"{percent:.0f} %" if percent >= 9.5 else f"{percent:.1f} %"
+
+
+STYLE = """
+.learnt { --for: #1f5f8b; --against: #dd8a2e; --faint: rgba(128, 128, 128, .45); }
+@media (prefers-color-scheme: dark) { .learnt { --for: #9ccbee; --against: #c9701a; } }
+@media print { .learnt { --for: #1f5f8b; --against: #dd8a2e; print-color-adjust: exact; } }
+.learnt table { width: 100%; border-collapse: collapse; font-size: .9em; }
+.learnt th, .learnt td { padding: .1em .5em .1em 0; border: none; vertical-align: middle; }
+.learnt th { font-weight: normal; text-align: left; min-width: 7em; }
+.learnt th.number { text-align: right; min-width: 0; } .learnt table.bars tr > th:not([scope]) { opacity: .75; font-size: .9em; }
+.learnt td.track { width: 45%; min-width: 6em; } .learnt td.number { text-align: right; white-space: nowrap; }
+.learnt .axis { position: relative; height: 1.15em; }
+.learnt .axis > * { position: absolute; display: block; text-decoration: none; }
+.learnt s { top: -.1em; bottom: -.1em; border-left: 1px solid currentColor; opacity: .55; }
+.learnt b.for, .learnt b.against { top: .15em; bottom: .15em; border: 1px solid var(--for); background: var(--for); box-sizing: border-box; }
+.learnt b.against { border-color: var(--against); background: var(--against); }
+.learnt b.unsure { background: none; border: 1px dashed currentColor; opacity: .6; }
+.learnt u { top: calc(50% - 1px); height: 2px; background: currentColor; opacity: .6; }
+.learnt i { opacity: .75; } .learnt details { margin: .5em 0 .5em .2em; } .learnt summary { cursor: pointer; }
+.learnt .wide { overflow-x: auto; }
+.learnt table.map { width: auto; font-size: .8em; } .learnt table.map th { min-width: 3em; }
+.learnt table.map td { text-align: right; padding: .2em .4em; min-width: 3.2em; }
+.learnt table.map td.for { background: color-mix(in oklab, var(--for) calc(var(--part) * .55), transparent); }
+.learnt table.map td.against { background: color-mix(in oklab, var(--against) calc(var(--part) * .7), transparent); }
+"""  # noqa: E501

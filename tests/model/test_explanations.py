@@ -1,0 +1,358 @@
+"""What is said about a whole model is what the model says: compared with enumeration."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import factorial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privet as pv
+from privet.domain.cells import Cells, Split
+from privet.domain.tree import Tree
+from privet.errors import ParameterError
+from privet.learners.repeats import explain_no_repeats, repeat_fits
+from privet.model.explanations.boxes import Boxes, Scale
+from privet.model.explanations.effects import (
+    average_scores,
+    divide_scores,
+    find_effects,
+    find_interactions,
+)
+from privet.model.explanations.people import People
+from privet.model.explanations.values import group_values, label_values, write_numbers
+from privet.model.population import Population
+from tests.report.models import SCHEMA, small_model, small_tree, statement
+from tests.report.scored import drawn_tree, scored_model, term
+
+POINTS = np.array(list(product(*map(range, SCHEMA.sizes))))
+
+
+def random_model(seed: int, schema=SCHEMA):
+    rng = np.random.default_rng(seed)
+    deep = [drawn_tree(rng, schema, depth=3) for _ in range(3)]
+    scores = rng.normal(size=(schema.attributes["age"].size, schema.n_classes))
+    start = Tree(Cells.everything(schema), rng.normal(size=(1, schema.n_classes)), "constant")
+    people = Population({name: rng.dirichlet(np.ones(size)) for name, size in sizes(schema)}, 0.01)
+    trees = (*deep, term(schema, "age", scores), start)
+    return scored_model(schema, trees=trees, population=people)
+
+
+def sizes(schema):
+    return zip(schema.names, schema.sizes, strict=True)
+
+
+def say(model, points) -> np.ndarray:
+    """The numbers of an explanation, as the model itself says them."""
+    codes = [np.asarray(column) for column in np.asarray(points).T]
+    total = model._sum_trees(codes)
+    if model.combine != "scores":
+        return total / len(model.trees)
+    return total - total.mean(axis=1, keepdims=True)
+
+
+def synthetic(count: int = 30) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    columns = {
+        name: np.array(attribute.list_examples(), dtype=object)[rng.integers(0, size, count)]
+        for (name, attribute), size in zip(SCHEMA.attributes.items(), SCHEMA.sizes, strict=True)
+    }
+    return pd.DataFrame({**columns, "colour": columns["form"] == "foster"}).assign(
+        colour=lambda frame: np.where(frame["colour"], "red", "blue")
+    )
+
+
+def mixed(people: People) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the domain and how likely each is among these people."""
+    if people.codes is not None:
+        return np.array(people.codes).T, np.full(len(people.codes[0]), 1 / len(people.codes[0]))
+    weights = np.ones(len(POINTS))
+    for place, shares in enumerate(people.shares):
+        weights *= shares[POINTS[:, place]]
+    return POINTS, weights
+
+
+def expect(model, people, known: dict[int, int]) -> np.ndarray:
+    """The mean of what the model says where some attributes are known: by enumeration."""
+    points, weights = mixed(people)
+    points = points.copy()
+    for place, code in known.items():
+        points[:, place] = code
+    return weights @ say(model, points)
+
+
+@pytest.fixture(params=["released", "uniform", "synthetic"])
+def people(request) -> People:
+    model = random_model(3)
+    if request.param == "synthetic":
+        return People.of(model, synthetic())
+    return People.of(model if request.param == "released" else scored_model())
+
+
+def test_effects_are_what_the_model_says_when_everybody_has_a_value(people):
+    model = random_model(3)
+    boxes = Boxes.of(model)
+    average = expect(model, people, {})
+    np.testing.assert_allclose(average_scores(boxes, people), average, atol=1e-12)
+    for place, effects in enumerate(find_effects(boxes, people)):
+        for code in range(SCHEMA.sizes[place]):
+            said = expect(model, people, {place: code}) - average
+            np.testing.assert_allclose(effects[code], said, atol=1e-12)
+
+
+def test_interactions_are_what_two_attributes_say_beyond_each(people):
+    model = random_model(4)
+    boxes, average = Boxes.of(model), expect(model, people, {})
+    found = find_interactions(boxes, people)
+    for one, other in combinations(range(len(SCHEMA.names)), 2):
+        table = found.get((one, other), np.zeros((SCHEMA.sizes[one], SCHEMA.sizes[other], 3)))
+        for a, b in product(range(SCHEMA.sizes[one]), range(SCHEMA.sizes[other])):
+            both = expect(model, people, {one: a, other: b}) + average
+            alone = expect(model, people, {one: a}) + expect(model, people, {other: b})
+            np.testing.assert_allclose(table[a, b], both - alone, atol=1e-12)
+
+
+def shapley(model, people, row: list[int]) -> np.ndarray:
+    """By the definition: over all coalitions."""
+    n = len(row)
+    parts = np.zeros((n, 3))
+    for place in range(n):
+        others = [other for other in range(n) if other != place]
+        for size in range(n):
+            weight = factorial(size) * factorial(n - 1 - size) / factorial(n)
+            for coalition in combinations(others, size):
+                known = {other: row[other] for other in coalition}
+                with_it = expect(model, people, {**known, place: row[place]})
+                parts[place] += weight * (with_it - expect(model, people, known))
+    return parts
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_parts_of_a_row_are_its_shapley_values(people, seed):
+    model, rng = random_model(seed), np.random.default_rng(seed)
+    for _ in range(3):
+        row = [int(rng.integers(0, size + 1)) for size in SCHEMA.sizes]  # the last: unknown
+        codes = tuple(np.array([code]) for code in row)
+        parts = divide_scores(Boxes.of(model), people, codes)[0]
+        np.testing.assert_allclose(parts, shapley(model, people, row), atol=1e-12)
+
+
+def test_the_parts_and_the_average_add_up_to_the_score():
+    model, rows = random_model(7), synthetic(20)
+    said = model.explain(rows, people=synthetic(50))
+    codes = pv.ReleasedClassifier(model)._codes(rows)
+    for number, row in enumerate(said.rows):
+        point = [[int(column[number]) for column in codes]]
+        np.testing.assert_allclose(row.score, say(model, point)[0], atol=1e-12)
+        assert row.decision == int(model.decide(row.probabilities[None])[0])
+
+
+@pytest.mark.parametrize("combine", ["probabilities", "vote"])
+def test_models_of_counts_are_explained_by_shares(combine):
+    model = small_model(combine=combine)
+    said = model.explain(synthetic(5))
+    codes = np.array(pv.ReleasedClassifier(model)._codes(synthetic(5))).T
+    np.testing.assert_allclose([row.score for row in said.rows], say(model, codes), atol=1e-12)
+    assert said.unit == "probability"
+    assert said.people.source == "uniform"
+
+
+def test_one_tree_of_counts_is_explained_and_several_are_refused():
+    one = small_model(trees=(small_tree(),))
+    total = [row.score.sum() for row in one.explain(synthetic(4)).rows]
+    np.testing.assert_allclose(total, 1)
+    with pytest.raises(ParameterError, match="combine='probabilities'"):
+        small_model().explain()
+
+
+def test_two_classes_have_one_number_and_it_is_the_log_odds():
+    schema = SCHEMA.number_classes(2)
+    model = random_model(1, schema)
+    said = model.explain(synthetic(6))
+    assert said.unit == "log-odds of 1"
+    for row in said.rows:
+        odds = np.log(row.probabilities[1] / row.probabilities[0])
+        np.testing.assert_allclose(row.score, [odds])
+
+
+def test_the_sample_of_independent_people_has_their_shares():
+    people = People.of(random_model(2))
+    for column, shares in zip(people.sample, people.shares, strict=True):
+        counted = np.bincount(column, minlength=len(shares)) / len(column)
+        assert np.abs(counted - shares).max() < 0.02
+
+
+# -- noise -----------------------------------------------------------------------------------------
+
+
+def with_term(values) -> pv.Model:
+    return scored_model(trees=(term(SCHEMA, "age", np.outer(values, [1, 0, -1])),))
+
+
+def test_an_effect_that_repeats_do_not_say_again_is_not_sure():
+    said = with_term([2.0, 0.0, -2.0, 0.4]).explain(
+        repeats=[with_term([1.9, 0.1, -2.1, 0.0]), with_term([2.1, -0.1, -1.9, 0.0])]
+    )
+    age = said.effects["age"]
+    assert age.sure[:, 0].tolist() == [True, False, True, False]
+    assert {one.name: one.sure for one in said.importances} == {
+        "age": True,
+        "form": False,
+        "income": False,
+        "colour": False,
+    }
+    page = said.to_html()
+    assert "not distinguishable from noise" in page
+    assert "uniform population" in page
+
+
+def test_without_repeats_nothing_is_said_to_be_sure():
+    said = with_term([2.0, 0.0, -2.0, 0.4]).explain()
+    assert said.effects["age"].sure is None
+    assert "The noise was not measured" in said.to_html()
+
+
+@pytest.fixture(scope="module")
+def strong():
+    """A class that one attribute decides, and one that says nothing."""
+    rng = np.random.default_rng(1)
+    attributes = {
+        "tells": pv.Categorical(["a", "b"]),
+        "silent": pv.Categorical(["c", "d"]),
+        "more": pv.Numeric(0, 100, bins=20),
+    }
+    schema = pv.Schema(attributes, target="class", classes=["no", "yes"]).declare(n_rows=3000)
+    table = pd.DataFrame({"tells": rng.choice(["a", "b"], 3000), "silent": "c"})
+    table["more"] = rng.integers(0, 100, 3000)
+    flipped = rng.random(3000) < 0.1
+    table["class"] = np.where((table["tells"] == "a") ^ flipped, "yes", "no")
+    return schema, table
+
+
+def test_explaining_reads_nothing_and_charges_nothing(strong, monkeypatch):
+    schema, table = strong
+    curator = pv.Curator(table, schema, pv.Budget(2))
+    fitted = pv.PrivetClassifier(epsilon=1).fit_from(curator)
+    before = curator.left
+    opened = []
+    ask = pv.Curator.ask
+    monkeypatch.setattr(
+        pv.Curator, "ask", lambda self, *a, **k: opened.append(self.account) or ask(self, *a, **k)
+    )
+    plain = fitted.explain(table.head(3), repeats=0)
+    plain.to_html()
+    assert opened == []
+    said = fitted.explain(table.head(3), repeats=3)
+    assert opened  # by curators of synthetic rows, and by no other
+    assert curator.account not in opened
+    assert curator.left == before
+    assert said.importances[0].name == "tells"
+    assert said.effects["tells"].sure.all()
+    assert not said.effects["silent"].sure.any()
+
+
+def test_repeats_have_the_epsilon_of_the_fit_and_rows_of_nobody(strong):
+    schema, table = strong
+    curator = pv.Curator(table, schema, pv.Budget(2))
+    model = pv.PrivetClassifier(epsilon="1/2").fit_from(curator).model_
+    (again,) = repeat_fits(model, People.of(model), 1)
+    assert again.privacy.charged.epsilon == model.privacy.charged.epsilon
+    assert again.schema.fingerprint == model.schema.fingerprint
+    assert set(again.settings["rows"].values()) == {3000}
+    assert again.privacy.account != model.privacy.account
+
+
+@pytest.mark.parametrize(
+    ("learner", "settings"),
+    [
+        (pv.PrivetClassifier, {"delta": 1e-5}),
+        (pv.PrivetClassifier, {"class_weight": {"yes": 2}}),
+        (pv.PrivetClassifier, {"class_weight": "balanced"}),
+        (pv.RandomTreesClassifier, {"n_trees": 2}),
+        (pv.ForestClassifier, {"n_trees": 2}),
+        (pv.GreedyTreeClassifier, {"max_depth": 2}),
+        (pv.NoisyID3Classifier, {}),
+        (pv.AdditiveClassifier, {}),
+        (pv.GibbsTreeClassifier, {"max_depth": 1}),
+        (pv.GibbsBoostClassifier, {"max_depth": 1}),
+    ],
+)
+def test_fits_of_all_learners_can_be_repeated(strong, learner, settings):
+    schema, table = strong
+    mine = schema.declare(rows_per_person=2)
+    model = learner(1, schema=mine, **settings).fit(table).model_
+    (again,) = repeat_fits(model, People.of(model), 1)
+    for cost in ("epsilon", "rho"):
+        one, other = (getattr(each.privacy.charged, cost) for each in (model, again))
+        assert (one is None) == (other is None)
+        assert one is None or float(one) == pytest.approx(float(other), rel=0.02)
+
+
+def test_a_fit_that_cannot_be_repeated_says_why():
+    exact = small_model(privacy=statement(private=False, reason="epsilon is infinite"))
+    assert "no noise was added" in explain_no_repeats(exact)
+    assert "no learner is called 'gibbs'" in explain_no_repeats(scored_model())
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def test_bins_are_labelled_as_people_write_numbers():
+    money = pv.Numeric(edges=[0, 0.778291, 2.16232, 1234.4, 2512.9, 99999])
+    assert label_values(money, [(0,), (1,), (2,), (3,), (4,)]) == [
+        "below 0.778",
+        "0.778 to 2.16",
+        "2.16 to 1 230",
+        "1 230 to 2 510",
+        "2 510 and more",
+    ]
+    years = pv.Numeric(20, 60, bins=4, missing="not told")
+    assert label_values(years, [(0,), (1, 2), (3,), (4,)]) == [
+        "up to 29",
+        "30 to 49",
+        "50 and more",
+        "not told",
+    ]
+
+
+def test_numbers_get_as_many_digits_as_tell_them_apart():
+    assert write_numbers([100_000.0, 100_001.0]) == ["100 000", "100 001"]
+    assert write_numbers([-1500.0, 0.25]) == ["-1 500", "0.25"]
+    assert write_numbers([]) == []
+
+
+def test_neighbouring_bins_with_like_effects_stand_together():
+    attribute = pv.Numeric(0, 100, bins=50)
+    effects = np.where(np.arange(50) < 17, -1.0, 1.0)[:, None]
+    groups = group_values(attribute, effects, np.full(50, 0.02))
+    assert len(groups) == 12
+    assert [code for group in groups for code in group] == list(range(50))
+    assert any(group[0] == 17 for group in groups)
+
+
+def test_names_of_columns_are_escaped():
+    schema = pv.Schema({"<b>": pv.Categorical(["<i>", "x"])}, target="t", classes=["<u>", "z"])
+    cells = Cells.everything(schema).refine({0: Split.multiway(schema, "<b>")})
+    tree = Tree(cells, np.array([[0, 0], [1, 0], [0, 1.0]]), "term")
+    page = scored_model(schema, trees=(tree,)).explain({"<b>": ["<i>"]}).to_html()
+    assert "&lt;i&gt;" in page
+    assert "<i>x" not in page.replace("<i>not dist", "")
+    assert "&lt;u&gt;" in page
+
+
+def test_an_explanation_is_saved_as_a_page(tmp_path):
+    said = random_model(1).explain(synthetic(2))
+    said.save(tmp_path / "why.html")
+    assert "Why row 2 is" in (tmp_path / "why.html").read_text()
+    with pytest.raises(ParameterError, match=r"saved as \.html"):
+        said.save(tmp_path / "why.pdf")
+    assert len(said.to_frame()) == sum(SCHEMA.sizes) * 3
+
+
+def test_a_scale_measures_what_moves():
+    scale = Scale((0, 1, 2), log=True)
+    assert scale.measure(np.array([[1.0, -1, 0], [0, 0, 0]])).tolist() == [2, 0]
+    assert Scale((1,), log=True).measure(np.array([[-3.0]])).tolist() == [3]
+    assert Scale((0, 1, 2), log=False).measure(np.array([[0.25, -0.5, 0.25]])).tolist() == [0.5]
