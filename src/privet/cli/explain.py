@@ -66,7 +66,8 @@ def explain(
 
 def repeat_with_bar(model: Model, repeats: int, people: Any = None) -> list[Model]:
     """Repeat the fit of a model behind a progress bar; say why where that is impossible."""
-    from privet.cli.asking import say_if_cold, work_bars
+    from privet.cli.asking import work_bars
+    from privet.cli.compiling import start_compiling, wait_for
     from privet.learners.repeats import explain_no_repeats, repeat_fits
     from privet.model.explanations.people import People
 
@@ -76,7 +77,7 @@ def repeat_with_bar(model: Model, repeats: int, people: Any = None) -> list[Mode
     if why_not:
         typer.echo(f"privet: the noise is not measured: {why_not}", err=True)
         return []
-    say_if_cold()
+    wait_for(start_compiling())
     with work_bars("repeating the fit on synthetic rows", remaining=True) as tell:
         return repeat_fits(model, People.of(model, people), repeats, tell)
 
