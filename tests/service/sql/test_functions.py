@@ -1134,6 +1134,34 @@ def test_a_data_set_can_be_replaced(place, session, dataset):
         ask(session, dataset, {"age": []})
 
 
+@pytest.mark.parametrize("call", ["ask(%s, '{}', 1)", "choose_quantile(%s, 'age', '1/2', '1')"])
+def test_a_question_is_not_asked_of_another_schema_than_it_was_checked_for(
+    place, session, dataset, call
+):
+    """An analyst can wait in line behind the owner, who adds the data set again."""
+    outcomes = []
+
+    def asks():
+        with refused("PV006", "ask again"):
+            session.execute(f"SELECT privet.{call}", (dataset,))
+        outcomes.append("refused")
+
+    waits = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
+    with place.connect() as owner:
+        owner.execute("BEGIN; UPDATE privet.ledger SET lines = lines")
+        owner.execute(
+            "UPDATE privet.datasets SET fingerprint = 'another' WHERE dataset = %s", (dataset,)
+        )
+        thread = threading.Thread(target=asks)
+        thread.start()
+        while thread.is_alive() and place.sql(waits, (session.info.backend_pid,)) != [(True,)]:
+            time.sleep(0.01)
+        owner.execute("COMMIT")
+        thread.join()
+    assert outcomes == ["refused"]
+    assert spent(place, dataset) == 0
+
+
 @pytest.mark.parametrize("served", [True, False])
 def test_a_data_set_that_is_added_again_is_granted_to_nobody(
     place, session, dataset, analyst, served

@@ -108,6 +108,7 @@ DECLARE
         'choose', dataset, amount, reservation, criterion, n_cells::text, steps::text, start::text, tests::text, firsts::text, cells::text,
         branches::text, attributes::text, split_tables::text, children::text, offered_cells::text, offered_splits::text);
     before uuid := privet.ticket_before(analyst, key, request);
+    schema text;
     line privet.journal;
     exact bigint[];
     began timestamptz;
@@ -116,7 +117,7 @@ BEGIN
     IF before IS NOT NULL THEN
         RETURN before;
     END IF;
-    PERFORM privet.check_grant(dataset, analyst);
+    schema := privet.check_grant(dataset, analyst);
     sizes := privet.sizes(dataset);
     classes := sizes[cardinality(sizes)];
     IF NOT (criterion IN ('max', 'gini') AND n_cells BETWEEN 1 AND 100000 AND privet.all_between(attributes, tables, 2, cardinality(sizes) - 1)
@@ -151,7 +152,7 @@ BEGIN
     PERFORM privet.check_statistics();
     PERFORM privet.checked_share(amount, CASE criterion WHEN 'max' THEN 1 ELSE 2 END);
     line := privet.pay(
-        dataset, analyst, amount, format('SQL: private selection of a split in %s cells, by %s', n_cells, criterion),
+        dataset, analyst, schema, amount, format('SQL: private selection of a split in %s cells, by %s', n_cells, criterion),
         coalesce(nullif(key, ''), ticket::text), request, coalesce(reservation, ''));
     IF EXISTS (SELECT FROM privet.asked AS a WHERE a.number = line.number) THEN  -- somebody was faster under the same key
         RETURN (SELECT a.ticket FROM privet.asked AS a WHERE a.number = line.number);
@@ -183,6 +184,7 @@ DECLARE
     b bigint;
     range bigint;
     q privet.walks;
+    schema text;
     line privet.journal;
     exact bigint[];
     scores bigint[];
@@ -192,7 +194,7 @@ BEGIN
     IF before IS NOT NULL THEN
         RETURN before;
     END IF;
-    PERFORM privet.check_grant(dataset, analyst);
+    schema := privet.check_grant(dataset, analyst);
     the := privet.attribute_of(dataset, attribute);
     bins := cardinality(the.edges) - 1;
     IF bins < 1 THEN
@@ -207,7 +209,7 @@ BEGIN
     range := CASE WHEN a = 0 OR a = b THEN 1 ELSE 2 * greatest(a, b - a) END;
     PERFORM privet.checked_share(amount, range);
     line := privet.pay(
-        dataset, analyst, amount, format('SQL: private selection of a quantile of %s, in %s bins', attribute, bins),
+        dataset, analyst, schema, amount, format('SQL: private selection of a quantile of %s, in %s bins', attribute, bins),
         coalesce(nullif(key, ''), ticket::text), request, coalesce(reservation, ''));
     IF EXISTS (SELECT FROM privet.asked AS k WHERE k.number = line.number) THEN  -- somebody was faster under the same key
         RETURN (SELECT k.ticket FROM privet.asked AS k WHERE k.number = line.number);
