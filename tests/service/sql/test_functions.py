@@ -1081,6 +1081,16 @@ def test_an_epsilon_that_cannot_be_is_refused_and_not_charged(place, session, da
     assert spent(place, dataset) == 0
 
 
+def test_shares_and_amounts_are_fractions_or_decimal_numbers(place, session, dataset):
+    quantile = "SELECT privet.choose_quantile(%s, 'age', %s, %s)"
+    for share, epsilon in (("1/2", "1/10"), ("0.5", "0.1"), ("1.0", "0.10")):
+        session.execute(quantile, (dataset, share, epsilon))
+    assert spent(place, dataset) == F(3, 10)
+    for share, epsilon in (("0.5", "0.0"), ("0.5", ".1"), ("0.5", "1e-1"), ("1.5", "0.1")):
+        with refused("PV006"):
+            session.execute(quantile, (dataset, share, epsilon))
+
+
 @pytest.mark.parametrize(
     "epsilon", ["0.000000000001", "1.50000", "0.1234567890123456789012345678901234567890", "9"]
 )

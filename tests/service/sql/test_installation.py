@@ -41,12 +41,14 @@ def test_uninstalled_leaves_the_ledger_as_it_was_without_functions(own, postgres
     dataset = new_dataset(own)
     own.functions.allow(dataset, "ada")
     role = own.role("ada")
+    keyed = "SELECT privet.ask(%s, '{}', 0.5, key => 'a key')"
     with own.connect(role) as session:
         ask(session, dataset)
+        session.execute(keyed, (dataset,))
     said = installation.uninstall(own.ledger)
     assert "the ledger stays" in said
     assert names_inside(own) == names_inside(bare)
-    assert own.ledger.spent(dataset).epsilon == 0.5
+    assert own.ledger.spent(dataset).epsilon == 1
     assert verify(own.ledger) == []
     with own.connect(role) as session, pytest.raises(psycopg.errors.InsufficientPrivilege):
         ask(session, dataset)
@@ -58,6 +60,11 @@ def test_uninstalled_leaves_the_ledger_as_it_was_without_functions(own, postgres
     # and they can come again, for the same account
     SQLFunctions(own.ledger).add_dataset(dataset, "people", SCHEMA)
     assert own.ledger.cap(dataset) == Budget(10)
+    own.functions.grant_role(role := own.role(), "ada")
+    own.functions.allow(dataset, "ada")
+    with own.connect(role) as session, pytest.raises(psycopg.DatabaseError, match="use a new key"):
+        session.execute(keyed, (dataset,))
+    assert own.ledger.spent(dataset).epsilon == 1
     ledger_only.close()
 
 

@@ -35,7 +35,7 @@ DECLARE
     digits integer;
 BEGIN
     IF epsilon IS NULL OR epsilon IN ('NaN', 'Infinity', '-Infinity') OR epsilon <= 0 OR length(trim_scale(epsilon)::text) > 60 THEN
-        RAISE EXCEPTION USING ERRCODE = 'PV006', MESSAGE = 'epsilon must be a finite number above zero of at most 60 digits';
+        RAISE EXCEPTION USING ERRCODE = 'PV006', MESSAGE = 'epsilon must be a finite number above zero of at most 60 digits, such as epsilon => 0.1';
     ELSIF epsilon * 1099511627776 < 1 THEN
         RAISE EXCEPTION USING ERRCODE = 'PV006', MESSAGE = 'epsilon must be at least 2^-40: less would be nothing but noise';
     END IF;
@@ -43,11 +43,19 @@ BEGIN
     RETURN privet.written(trim_scale(epsilon * ('1' || repeat('0', digits))::numeric), ('1' || repeat('0', digits))::numeric);
 END $$;
 
+-- A fraction as it is written; a decimal number is one, too.
+CREATE OR REPLACE FUNCTION privet.fraction_of(said text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN CASE WHEN said ~ '^[0-9]{1,50}[.][0-9]{1,50}$'
+        THEN privet.written(replace(said, '.', '')::numeric, ('1' || repeat('0', length(split_part(said, '.', 2))))::numeric) ELSE said END;
+END $$;
+
 -- The amount that a program writes, as a fraction in lowest terms.
 CREATE OR REPLACE FUNCTION privet.checked_amount(amount text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    amount := privet.fraction_of(amount);
     IF amount IS NULL OR amount !~ '^[0-9]{1,100}(/[0-9]{1,100})?$' OR privet.numerator(amount) = 0 OR privet.denominator(amount) = 0 THEN
-        PERFORM privet.refuse_question('an amount must be a fraction above zero, such as 1/3');
+        PERFORM privet.refuse_question('an amount must be a fraction above zero, such as ''1/3'' or ''0.1''');
     END IF;
     RETURN privet.written(privet.numerator(amount), privet.denominator(amount));
 END $$;
@@ -129,6 +137,7 @@ CREATE OR REPLACE FUNCTION privet.ticket_before(analyst text, key text, request 
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     line privet.journal;
+    ticket uuid;
 BEGIN
     IF key IS NULL OR octet_length(key) > 500 THEN
         PERFORM privet.refuse_question('a key must be a text of at most 500 bytes');
@@ -140,7 +149,13 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PV003',
             MESSAGE = format('the key ''%s'' belongs to another request (line %s of the ledger); use a new key', key, line.number);
     END IF;
-    RETURN (SELECT a.ticket FROM privet.asked AS a WHERE a.number = line.number);
+    SELECT a.ticket INTO ticket FROM privet.asked AS a WHERE a.number = line.number;
+    IF ticket IS NULL THEN  -- the functions were uninstalled since
+        RAISE EXCEPTION USING ERRCODE = 'PV003', MESSAGE = format(
+            'the key ''%s'' was charged for (line %s of the ledger), and its ticket ended when the functions were uninstalled; use a new key',
+            key, line.number);
+    END IF;
+    RETURN ticket;
 END $$;
 
 -- What a request is recognised by.

@@ -199,8 +199,10 @@ BEGIN
     bins := cardinality(the.edges) - 1;
     IF bins < 1 THEN
         PERFORM privet.refuse_question(format('''%s'' has no order, so it has no quantiles; count by its labels instead', attribute));
-    ELSIF share IS NULL OR share !~ '^[0-9]{1,6}(/[0-9]{1,6})?$' OR privet.denominator(share) = 0 OR privet.numerator(share) > privet.denominator(share) THEN
-        PERFORM privet.refuse_question('share must be a fraction from 0 to 1, such as 1/2, of at most six digits');
+    END IF;
+    share := privet.fraction_of(share);
+    IF share IS NULL OR share !~ '^[0-9]{1,6}(/[0-9]{1,6})?$' OR privet.denominator(share) = 0 OR privet.numerator(share) > privet.denominator(share) THEN
+        PERFORM privet.refuse_question('share must be a fraction from 0 to 1, such as ''1/2'' or ''0.5'', of at most six digits');
     END IF;
     share := privet.written(privet.numerator(share), privet.denominator(share));
     a := privet.numerator(share); b := privet.denominator(share);
