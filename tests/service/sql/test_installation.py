@@ -108,6 +108,24 @@ def test_an_upgrade_keeps_grants_tickets_and_spending(own):
     assert own.ledger.spent(dataset).epsilon == 9
 
 
+def test_no_view_of_an_analysts_holds_an_upgrade_up(own):
+    dataset = new_dataset(own)
+    role = own.role("ada")
+    make_version_4(own, dataset)
+    (owner,) = own.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
+    own.sql(
+        "CREATE FUNCTION privet.ask(dataset text, condition jsonb, epsilon numeric) RETURNS uuid "
+        "LANGUAGE sql AS 'SELECT gen_random_uuid()'; "
+        f"ALTER FUNCTION privet.ask(text, jsonb, numeric) OWNER TO {owner}; "
+        f"GRANT EXECUTE ON FUNCTION privet.ask(text, jsonb, numeric) TO {role}"
+    )
+    with own.connect(role) as session:
+        session.execute("CREATE TEMP VIEW mine AS SELECT privet.ask('people', '{}'::jsonb, 1)")
+        assert "from version 4 to 5" in installation.upgrade(own.ledger)
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            session.execute("SELECT * FROM mine")
+
+
 def test_the_functions_of_a_newer_privet_are_left_alone(own):
     own.sql("UPDATE privet.functions SET version = 99")
     for step in (installation.install, installation.upgrade):
