@@ -811,6 +811,38 @@ def test_plans_and_notices_from_inside_stay_inside(session, dataset):
     assert plans() == 1  # of the statement that calls it
 
 
+def find_nodes(plan, name):
+    """The parts of a printed plan that are nodes of this kind, with all that is in them."""
+    depth, begun = 0, []
+    for at, character in enumerate(plan):
+        if character == "{":
+            depth += 1
+            if plan.startswith(f"{name} ", at + 1):
+                begun.append((depth, at))
+        elif character == "}":
+            if begun and begun[-1][0] == depth:
+                yield plan[begun.pop()[1] : at]
+            depth -= 1
+
+
+def test_no_row_is_spared_the_work_of_looking_its_number_up(place, dataset):
+    """An ask that is rolled back is free. With 100 looks, a row that was in a cell took a
+    millisecond for 30 walks, and one that was in none next to nothing: its time was an exact count.
+    """
+    heard = []
+    with place.connect() as session:
+        session.add_notice_handler(lambda notice: heard.append(notice.message_detail or ""))
+        session.execute("SET client_min_messages = 'debug1'; SET debug_print_plan = on")
+        session.execute(
+            "SELECT privet.exact_numbers(%s, privet.partition(%s, %s, '{class}'))",
+            (dataset, dataset, '{"age": {"from": 20}}'),
+        )
+    (plan,) = (said for said in heard if "{APPEND " in said)  # zeros, and then the rows
+    assert "{SUBSCRIPTINGREF " in plan
+    # one branch of a CASE is for some rows only
+    assert not any("SUBSCRIPTINGREF" in part for part in find_nodes(plan, "CASEEXPR"))
+
+
 def test_errors_tell_nothing_about_rows(place):
     """What fails because of a row is charged and answered like anything else; what fails without
     looking at rows is not charged.
@@ -1049,6 +1081,16 @@ def test_an_epsilon_that_cannot_be_is_refused_and_not_charged(place, session, da
     assert spent(place, dataset) == 0
 
 
+def test_shares_and_amounts_are_fractions_or_decimal_numbers(place, session, dataset):
+    quantile = "SELECT privet.choose_quantile(%s, 'age', %s, %s)"
+    for share, epsilon in (("1/2", "1/10"), ("0.5", "0.1"), ("1.0", "0.10")):
+        session.execute(quantile, (dataset, share, epsilon))
+    assert spent(place, dataset) == F(3, 10)
+    for share, epsilon in (("0.5", "0.0"), ("0.5", ".1"), ("0.5", "1e-1"), ("1.5", "0.1")):
+        with refused("PV006"):
+            session.execute(quantile, (dataset, share, epsilon))
+
+
 @pytest.mark.parametrize(
     "epsilon", ["0.000000000001", "1.50000", "0.1234567890123456789012345678901234567890", "9"]
 )
@@ -1132,6 +1174,34 @@ def test_a_data_set_can_be_replaced(place, session, dataset):
     assert abs(answer(session, ask(session, dataset, {}, 4)) - 1000) < 25
     with refused("PV006", "no attribute 'age'; there are color, class"):
         ask(session, dataset, {"age": []})
+
+
+@pytest.mark.parametrize("call", ["ask(%s, '{}', 1)", "choose_quantile(%s, 'age', '1/2', '1')"])
+def test_a_question_is_not_asked_of_another_schema_than_it_was_checked_for(
+    place, session, dataset, call
+):
+    """An analyst can wait in line behind the owner, who adds the data set again."""
+    outcomes = []
+
+    def asks():
+        with refused("PV006", "ask again"):
+            session.execute(f"SELECT privet.{call}", (dataset,))
+        outcomes.append("refused")
+
+    waits = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
+    with place.connect() as owner:
+        owner.execute("BEGIN; UPDATE privet.ledger SET lines = lines")
+        owner.execute(
+            "UPDATE privet.datasets SET fingerprint = 'another' WHERE dataset = %s", (dataset,)
+        )
+        thread = threading.Thread(target=asks)
+        thread.start()
+        while thread.is_alive() and place.sql(waits, (session.info.backend_pid,)) != [(True,)]:
+            time.sleep(0.01)
+        owner.execute("COMMIT")
+        thread.join()
+    assert outcomes == ["refused"]
+    assert spent(place, dataset) == 0
 
 
 @pytest.mark.parametrize("served", [True, False])

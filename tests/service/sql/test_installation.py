@@ -41,12 +41,14 @@ def test_uninstalled_leaves_the_ledger_as_it_was_without_functions(own, postgres
     dataset = new_dataset(own)
     own.functions.allow(dataset, "ada")
     role = own.role("ada")
+    keyed = "SELECT privet.ask(%s, '{}', 0.5, key => 'a key')"
     with own.connect(role) as session:
         ask(session, dataset)
+        session.execute(keyed, (dataset,))
     said = installation.uninstall(own.ledger)
     assert "the ledger stays" in said
     assert names_inside(own) == names_inside(bare)
-    assert own.ledger.spent(dataset).epsilon == 0.5
+    assert own.ledger.spent(dataset).epsilon == 1
     assert verify(own.ledger) == []
     with own.connect(role) as session, pytest.raises(psycopg.errors.InsufficientPrivilege):
         ask(session, dataset)
@@ -58,6 +60,11 @@ def test_uninstalled_leaves_the_ledger_as_it_was_without_functions(own, postgres
     # and they can come again, for the same account
     SQLFunctions(own.ledger).add_dataset(dataset, "people", SCHEMA)
     assert own.ledger.cap(dataset) == Budget(10)
+    own.functions.grant_role(role := own.role(), "ada")
+    own.functions.allow(dataset, "ada")
+    with own.connect(role) as session, pytest.raises(psycopg.DatabaseError, match="use a new key"):
+        session.execute(keyed, (dataset,))
+    assert own.ledger.spent(dataset).epsilon == 1
     ledger_only.close()
 
 
@@ -99,6 +106,24 @@ def test_an_upgrade_keeps_grants_tickets_and_spending(own):
     assert [cell for cell, _ in rows] == [{"class": "no"}, {"class": "yes"}]
     assert all(abs(count - 1500) < 60 for _, count in rows)
     assert own.ledger.spent(dataset).epsilon == 9
+
+
+def test_no_view_of_an_analysts_holds_an_upgrade_up(own):
+    dataset = new_dataset(own)
+    role = own.role("ada")
+    make_version_4(own, dataset)
+    (owner,) = own.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
+    own.sql(
+        "CREATE FUNCTION privet.ask(dataset text, condition jsonb, epsilon numeric) RETURNS uuid "
+        "LANGUAGE sql AS 'SELECT gen_random_uuid()'; "
+        f"ALTER FUNCTION privet.ask(text, jsonb, numeric) OWNER TO {owner}; "
+        f"GRANT EXECUTE ON FUNCTION privet.ask(text, jsonb, numeric) TO {role}"
+    )
+    with own.connect(role) as session:
+        session.execute("CREATE TEMP VIEW mine AS SELECT privet.ask('people', '{}'::jsonb, 1)")
+        assert "from version 4 to 5" in installation.upgrade(own.ledger)
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            session.execute("SELECT * FROM mine")
 
 
 def test_the_functions_of_a_newer_privet_are_left_alone(own):

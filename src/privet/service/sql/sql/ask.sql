@@ -16,14 +16,17 @@ BEGIN
     RETURN found;
 END $$;
 
--- Not of this transaction's start: a transaction can be held open past the end of a grant.
-CREATE OR REPLACE FUNCTION privet.check_grant(dataset text, analyst text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- Which schema the data set has, where the analyst may ask it. Not at this transaction's start: it can be held open past the end of a grant.
+CREATE OR REPLACE FUNCTION privet.check_grant(dataset text, analyst text) RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    fingerprint text;
 BEGIN
-    PERFORM FROM privet.grants AS g JOIN privet.datasets AS d USING (dataset)
+    SELECT d.fingerprint INTO fingerprint FROM privet.grants AS g JOIN privet.datasets AS d USING (dataset)
     WHERE g.dataset = check_grant.dataset AND g.analyst = check_grant.analyst AND g.expires > clock_timestamp();
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PV005', MESSAGE = format('data set ''%s'' is unknown, or not granted to you', left(dataset, 500));
     END IF;
+    RETURN fingerprint;
 END $$;
 
 -- The epsilon that is meant, as a written fraction.
@@ -32,7 +35,7 @@ DECLARE
     digits integer;
 BEGIN
     IF epsilon IS NULL OR epsilon IN ('NaN', 'Infinity', '-Infinity') OR epsilon <= 0 OR length(trim_scale(epsilon)::text) > 60 THEN
-        RAISE EXCEPTION USING ERRCODE = 'PV006', MESSAGE = 'epsilon must be a finite number above zero of at most 60 digits';
+        RAISE EXCEPTION USING ERRCODE = 'PV006', MESSAGE = 'epsilon must be a finite number above zero of at most 60 digits, such as epsilon => 0.1';
     ELSIF epsilon * 1099511627776 < 1 THEN
         RAISE EXCEPTION USING ERRCODE = 'PV006', MESSAGE = 'epsilon must be at least 2^-40: less would be nothing but noise';
     END IF;
@@ -40,11 +43,19 @@ BEGIN
     RETURN privet.written(trim_scale(epsilon * ('1' || repeat('0', digits))::numeric), ('1' || repeat('0', digits))::numeric);
 END $$;
 
+-- A fraction as it is written; a decimal number is one, too.
+CREATE OR REPLACE FUNCTION privet.fraction_of(said text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN CASE WHEN said ~ '^[0-9]{1,50}[.][0-9]{1,50}$'
+        THEN privet.written(replace(said, '.', '')::numeric, ('1' || repeat('0', length(split_part(said, '.', 2))))::numeric) ELSE said END;
+END $$;
+
 -- The amount that a program writes, as a fraction in lowest terms.
 CREATE OR REPLACE FUNCTION privet.checked_amount(amount text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    amount := privet.fraction_of(amount);
     IF amount IS NULL OR amount !~ '^[0-9]{1,100}(/[0-9]{1,100})?$' OR privet.numerator(amount) = 0 OR privet.denominator(amount) = 0 THEN
-        PERFORM privet.refuse_question('an amount must be a fraction above zero, such as 1/3');
+        PERFORM privet.refuse_question('an amount must be a fraction above zero, such as ''1/3'' or ''0.1''');
     END IF;
     RETURN privet.written(privet.numerator(amount), privet.denominator(amount));
 END $$;
@@ -126,6 +137,7 @@ CREATE OR REPLACE FUNCTION privet.ticket_before(analyst text, key text, request 
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     line privet.journal;
+    ticket uuid;
 BEGIN
     IF key IS NULL OR octet_length(key) > 500 THEN
         PERFORM privet.refuse_question('a key must be a text of at most 500 bytes');
@@ -137,7 +149,13 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PV003',
             MESSAGE = format('the key ''%s'' belongs to another request (line %s of the ledger); use a new key', key, line.number);
     END IF;
-    RETURN (SELECT a.ticket FROM privet.asked AS a WHERE a.number = line.number);
+    SELECT a.ticket INTO ticket FROM privet.asked AS a WHERE a.number = line.number;
+    IF ticket IS NULL THEN  -- the functions were uninstalled since
+        RAISE EXCEPTION USING ERRCODE = 'PV003', MESSAGE = format(
+            'the key ''%s'' was charged for (line %s of the ledger), and its ticket ended when the functions were uninstalled; use a new key',
+            key, line.number);
+    END IF;
+    RETURN ticket;
 END $$;
 
 -- What a request is recognised by.
@@ -147,9 +165,11 @@ BEGIN
         SELECT string_agg(length(x.part) || ':' || x.part, ',' ORDER BY x.place) FROM unnest(parts) WITH ORDINALITY AS x (part, place)), 'UTF8')), 'hex');
 END $$;
 
--- Charge epsilon for one row, for the neighbours of the data set's schema; the line. The caller of this must not have read a row.
+-- Charge epsilon for one row, for the neighbours of the data set's schema; the line. The caller of this must not have read a row. What it has
+-- read of the schema must be that still: while this waits for the lock, the owner can add another table under the name, and of arrays that
+-- were laid out for the codes of the old one, nothing holds of what was checked.
 CREATE OR REPLACE FUNCTION privet.pay(
-    dataset text, analyst text, epsilon text, what text, key text, request text, reservation text)
+    dataset text, analyst text, schema text, epsilon text, what text, key text, request text, reservation text)
 RETURNS privet.journal LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     the privet.datasets;
@@ -157,7 +177,9 @@ DECLARE
     denominator numeric := privet.denominator(epsilon);
 BEGIN
     PERFORM privet.lock();
-    PERFORM privet.check_grant(dataset, analyst);
+    IF privet.check_grant(dataset, analyst) <> schema THEN
+        PERFORM privet.refuse_question('the owner has just added the data set again, with another schema; ask again');
+    END IF;
     SELECT d.* INTO STRICT the FROM privet.datasets AS d WHERE d.dataset = pay.dataset;
     PERFORM FROM privet.accounts AS a WHERE a.dataset = pay.dataset AND the.neighbours = ''
         AND a.rows_per_person * CASE a.neighbours WHEN 'replace' THEN 2 ELSE 1 END <> the.factor;
@@ -201,13 +223,14 @@ END $$;
 -- numbers; charged is what that means for the schema's own neighbours. Nothing that the caller can see before the commit depends on the
 -- answer: its record looks the same whatever it is, and a table that cannot be counted because of what it holds has an answer too.
 CREATE OR REPLACE FUNCTION privet.measure(
-    dataset text, analyst text, q privet.walks, epsilon text, what text, key text, request text, reservation text, counted_by jsonb)
+    dataset text, analyst text, schema text, q privet.walks, epsilon text, what text, key text, request text, reservation text,
+    counted_by jsonb)
 RETURNS uuid LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     ticket uuid := gen_random_uuid();
     largest integer := (SELECT max(abs(w)) FROM unnest(q.weights) AS w);
     noise bigint[] := privet.noise(privet.checked_share(epsilon, cardinality(q.starts)::numeric * greatest(largest, 1)), q.total);
-    line privet.journal := privet.pay(dataset, analyst, epsilon, what, coalesce(nullif(key, ''), ticket::text), request, reservation);
+    line privet.journal := privet.pay(dataset, analyst, schema, epsilon, what, coalesce(nullif(key, ''), ticket::text), request, reservation);
     exact bigint[];
 BEGIN
     IF EXISTS (SELECT FROM privet.asked AS a WHERE a.number = line.number) THEN  -- somebody was faster under the same key
@@ -225,13 +248,13 @@ CREATE OR REPLACE FUNCTION privet.ask(
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     analyst text := privet.caller();
+    schema text := privet.check_grant(dataset, analyst);
     amount text := privet.checked_epsilon(epsilon);
     q privet.walks;
     request text;
     ticket uuid;
     what text;
 BEGIN
-    PERFORM privet.check_grant(dataset, analyst);
     q := privet.partition(dataset, condition, by);
     request := privet.digest('ask', dataset, amount, condition::text, by::text);
     ticket := privet.ticket_before(analyst, key, request);
@@ -240,7 +263,7 @@ BEGIN
     END IF;
     SELECT format('SQL: noisy count%s, %s condition%s', CASE WHEN by = '{}' THEN '' ELSE 's by ' || array_to_string(by, ', ') END, n, CASE n WHEN 1 THEN '' ELSE 's' END)
     INTO STRICT what FROM (SELECT CASE jsonb_typeof(condition) WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(condition)) ELSE 1 END AS n) AS c;
-    RETURN privet.measure(dataset, analyst, q, amount, what, key, request, '', (
+    RETURN privet.measure(dataset, analyst, schema, q, amount, what, key, request, '', (
         SELECT coalesce(jsonb_agg(jsonb_build_object('name', a.name, 'labels', a.labels) ORDER BY b.place), '[]')
         FROM unnest(by) WITH ORDINALITY AS b (name, place) JOIN privet.attributes AS a ON a.dataset = ask.dataset AND a.name = b.name));
 END $$;
@@ -256,14 +279,15 @@ DECLARE
     q privet.walks := ROW(total, steps, starts, bases, widths, looks, strides, tests, firsts, cells, branches, weights);
     request text := privet.digest('walks', dataset, amount, reservation, q::text);
     ticket uuid := privet.ticket_before(analyst, key, request);
+    schema text;
 BEGIN
     IF ticket IS NOT NULL THEN
         RETURN ticket;
     END IF;
-    PERFORM privet.check_grant(dataset, analyst);
+    schema := privet.check_grant(dataset, analyst);
     PERFORM privet.check_walks(dataset, q);
     RETURN privet.measure(
-        dataset, analyst, q, amount, format('SQL: %s noisy numbers of %s partitions', total, cardinality(starts)), key, request,
+        dataset, analyst, schema, q, amount, format('SQL: %s noisy numbers of %s partitions', total, cardinality(starts)), key, request,
         coalesce(reservation, ''), NULL);
 END $$;
 

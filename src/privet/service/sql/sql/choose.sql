@@ -1,6 +1,6 @@
 -- Private selection by permute-and-flip (McKenna and Sheldon 2020): the candidates stand in random order, and each is taken with probability
--- exp(-epsilon (best - score) / range); the first one that is taken is chosen. Every candidate's coin is thrown, with as many words whatever
--- its score is.
+-- exp(-epsilon (best - score) / range); the first one that is taken is chosen. How many are taken is nobody's business: every candidate's coin
+-- is thrown, with as many words and steps whatever its score is, and all of them are kept until the first is found.
 
 -- A coin with probability exp(-ratio d), whose first bits lie beside the threshold: with further bits.
 CREATE OR REPLACE FUNCTION privet.coin_exactly(word numeric, bits integer, ratio text, d integer) RETURNS boolean
@@ -21,34 +21,35 @@ END $$;
 --
 -- Sensitivity: one row changes the scores of one cell only, and those of two of its candidates by at most "range" differently. Cost: epsilon.
 CREATE OR REPLACE FUNCTION privet.choose_candidates(cells integer[], scores bigint[], epsilon text, range bigint) RETURNS bigint[]
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off SET work_mem = '256MB' AS $$
 DECLARE
     places CONSTANT integer := 7;  -- digits to the base 256; scores are below 2^56
+    certain CONSTANT bigint := 281474976710664;  -- above all words, and beside none: the threshold of the digit 0
     ratios text[] := '{}';
     thresholds bigint[] := '{}';
     chosen bigint[];
 BEGIN
     FOR i IN 0 .. places - 1 LOOP
         ratios := ratios || privet.written(privet.numerator(epsilon) * power(256::numeric, i), privet.denominator(epsilon) * range);
-        thresholds := thresholds || (
-            SELECT array_agg(p::bigint ORDER BY d) FROM unnest(privet.powers(ratios[i + 1], 48)) WITH ORDINALITY AS x (p, d));
+        thresholds := thresholds || certain || (
+            SELECT array_agg(p::bigint ORDER BY d) FROM unnest(privet.powers(ratios[i + 1], 48)) WITH ORDINALITY AS x (p, d) WHERE d < 256);
     END LOOP;
-    SELECT array_agg(f.candidate ORDER BY f.cell) INTO STRICT chosen FROM (
-        SELECT DISTINCT ON (t.cell) t.cell, t.candidate FROM (
-            SELECT w.cell, w.candidate, w.turn, bool_and(CASE
-                WHEN w.digit = 0 THEN true
-                WHEN abs(thresholds[256 * w.i + w.digit] - w.word) <= 2 THEN privet.coin_exactly(w.word, 48, ratios[w.i + 1], w.digit)
-                ELSE w.word < thresholds[256 * w.i + w.digit] END) AS taken
+    -- a turn is 32 random digits, and the candidate's number after them; '~' is after all turns
+    SELECT array_agg(substr(f.first, 33)::bigint ORDER BY f.cell) INTO STRICT chosen FROM (
+        SELECT t.cell, min(CASE WHEN t.taken THEN t.turn ELSE '~' END COLLATE "C") AS first FROM (
+            SELECT w.cell, w.turn, bool_and(CASE
+                WHEN abs(thresholds[256 * w.i + w.digit + 1] - w.word) <= 2 THEN privet.coin_exactly(w.word, 48, ratios[w.i + 1], w.digit)
+                ELSE w.word < thresholds[256 * w.i + w.digit + 1] END) AS taken
             FROM (
-                SELECT g.cell, g.candidate, g.turn, i, (g.gap >> (8 * i))::integer & 255 AS digit,
+                SELECT g.cell, g.turn, i, (g.gap >> (8 * i) & 255)::integer AS digit,
                     ('x' || substr(encode(uuid_send(gen_random_uuid()), 'hex'), 1, 12))::bit(48)::bigint AS word
                 FROM (
-                    SELECT x.cell, row_number() OVER (PARTITION BY x.cell ORDER BY x.place) - 1 AS candidate,
-                        max(x.score) OVER (PARTITION BY x.cell) - x.score AS gap, gen_random_uuid() AS turn
+                    SELECT x.cell, max(x.score) OVER (PARTITION BY x.cell) - x.score AS gap,
+                        encode(uuid_send(gen_random_uuid()), 'hex') || row_number() OVER (PARTITION BY x.cell ORDER BY x.place) - 1 AS turn
                     FROM unnest(cells, scores) WITH ORDINALITY AS x (cell, score, place) OFFSET 0
                 ) AS g CROSS JOIN generate_series(0, places - 1) AS i OFFSET 0
-            ) AS w GROUP BY w.cell, w.candidate, w.turn
-        ) AS t WHERE t.taken ORDER BY t.cell, t.turn
+            ) AS w GROUP BY w.cell, w.turn OFFSET 0
+        ) AS t GROUP BY t.cell
     ) AS f;
     RETURN chosen;
 END $$;
@@ -107,6 +108,7 @@ DECLARE
         'choose', dataset, amount, reservation, criterion, n_cells::text, steps::text, start::text, tests::text, firsts::text, cells::text,
         branches::text, attributes::text, split_tables::text, children::text, offered_cells::text, offered_splits::text);
     before uuid := privet.ticket_before(analyst, key, request);
+    schema text;
     line privet.journal;
     exact bigint[];
     began timestamptz;
@@ -115,7 +117,7 @@ BEGIN
     IF before IS NOT NULL THEN
         RETURN before;
     END IF;
-    PERFORM privet.check_grant(dataset, analyst);
+    schema := privet.check_grant(dataset, analyst);
     sizes := privet.sizes(dataset);
     classes := sizes[cardinality(sizes)];
     IF NOT (criterion IN ('max', 'gini') AND n_cells BETWEEN 1 AND 100000 AND privet.all_between(attributes, tables, 2, cardinality(sizes) - 1)
@@ -150,7 +152,7 @@ BEGIN
     PERFORM privet.check_statistics();
     PERFORM privet.checked_share(amount, CASE criterion WHEN 'max' THEN 1 ELSE 2 END);
     line := privet.pay(
-        dataset, analyst, amount, format('SQL: private selection of a split in %s cells, by %s', n_cells, criterion),
+        dataset, analyst, schema, amount, format('SQL: private selection of a split in %s cells, by %s', n_cells, criterion),
         coalesce(nullif(key, ''), ticket::text), request, coalesce(reservation, ''));
     IF EXISTS (SELECT FROM privet.asked AS a WHERE a.number = line.number) THEN  -- somebody was faster under the same key
         RETURN (SELECT a.ticket FROM privet.asked AS a WHERE a.number = line.number);
@@ -182,6 +184,7 @@ DECLARE
     b bigint;
     range bigint;
     q privet.walks;
+    schema text;
     line privet.journal;
     exact bigint[];
     scores bigint[];
@@ -191,13 +194,15 @@ BEGIN
     IF before IS NOT NULL THEN
         RETURN before;
     END IF;
-    PERFORM privet.check_grant(dataset, analyst);
+    schema := privet.check_grant(dataset, analyst);
     the := privet.attribute_of(dataset, attribute);
     bins := cardinality(the.edges) - 1;
     IF bins < 1 THEN
         PERFORM privet.refuse_question(format('''%s'' has no order, so it has no quantiles; count by its labels instead', attribute));
-    ELSIF share IS NULL OR share !~ '^[0-9]{1,6}(/[0-9]{1,6})?$' OR privet.denominator(share) = 0 OR privet.numerator(share) > privet.denominator(share) THEN
-        PERFORM privet.refuse_question('share must be a fraction from 0 to 1, such as 1/2, of at most six digits');
+    END IF;
+    share := privet.fraction_of(share);
+    IF share IS NULL OR share !~ '^[0-9]{1,6}(/[0-9]{1,6})?$' OR privet.denominator(share) = 0 OR privet.numerator(share) > privet.denominator(share) THEN
+        PERFORM privet.refuse_question('share must be a fraction from 0 to 1, such as ''1/2'' or ''0.5'', of at most six digits');
     END IF;
     share := privet.written(privet.numerator(share), privet.denominator(share));
     a := privet.numerator(share); b := privet.denominator(share);
@@ -206,7 +211,7 @@ BEGIN
     range := CASE WHEN a = 0 OR a = b THEN 1 ELSE 2 * greatest(a, b - a) END;
     PERFORM privet.checked_share(amount, range);
     line := privet.pay(
-        dataset, analyst, amount, format('SQL: private selection of a quantile of %s, in %s bins', attribute, bins),
+        dataset, analyst, schema, amount, format('SQL: private selection of a quantile of %s, in %s bins', attribute, bins),
         coalesce(nullif(key, ''), ticket::text), request, coalesce(reservation, ''));
     IF EXISTS (SELECT FROM privet.asked AS k WHERE k.number = line.number) THEN  -- somebody was faster under the same key
         RETURN (SELECT k.ticket FROM privet.asked AS k WHERE k.number = line.number);

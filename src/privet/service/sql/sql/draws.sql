@@ -2,7 +2,7 @@
 --
 -- With q = exp(-ratio), a geometric number G, P(G >= k) = q^k, has independent digits to the base 256: digit i is d with probability
 -- proportional to q^(256^i d). Discrete Laplace noise is the difference of two such numbers. A word of 48 bits that lies beside a threshold is
--- decided by further bits against further digits, so that the distributions are exact. Ratios above 128 count as 128: hardly less noise.
+-- decided by further bits against further digits, so that the distributions are exact.
 
 -- 104 random bits: bytes 6 to 8 of a random UUID hold its version and variant, the others are random.
 CREATE OR REPLACE FUNCTION privet.random_bits() RETURNS numeric LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -12,10 +12,11 @@ BEGIN
     RETURN ('x' || substr(hex, 1, 12))::bit(48)::bigint * 72057594037927936::numeric + ('x' || substr(hex, 19, 14))::bit(56)::bigint;
 END $$;
 
--- About 2^bits * exp(-ratio * d), for d = 1 .. 256; each less than 1 off. Fixed point: a Taylor series that alternates, and squarings.
+-- About 2^bits * exp(-ratio * d), for d = 1 .. 256; each less than 1 off. Fixed point: a Taylor series that alternates, and squarings. They
+-- begin below 2^-13, and errors shrink where the power is less than 1/2, so that 64 more bits are enough for every ratio.
 CREATE OR REPLACE FUNCTION privet.powers(ratio text, bits integer) RETURNS numeric[] LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    halvings CONSTANT integer := 20;
+    halvings integer := 20;
     one CONSTANT numeric := power(2::numeric, bits + 64);  -- 64 more bits than are given
     s numeric := privet.numerator(ratio);
     t numeric := privet.denominator(ratio) * 1048576;  -- 2^halvings
@@ -26,10 +27,10 @@ DECLARE
     p numeric;
     listed numeric[] := '{}';
 BEGIN
-    IF s > 128 * privet.denominator(ratio) THEN
-        s := 128;
-        t := 1048576;
-    END IF;
+    WHILE s * 8192 > t LOOP
+        t := t * 2;
+        halvings := halvings + 1;
+    END LOOP;
     WHILE term > 0 LOOP
         term := div(term * s, t * k);
         q := q + sign * term;

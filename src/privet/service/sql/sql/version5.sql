@@ -26,7 +26,9 @@ UPDATE privet.asked AS a SET ticket = j.key::uuid FROM privet.journal AS j WHERE
 ALTER TABLE privet.asked ALTER COLUMN ticket SET NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS asked_by_ticket ON privet.asked (ticket);
 
-DROP FUNCTION IF EXISTS privet.ask(text, jsonb, numeric);
+-- Also where an analyst has a view of it, who could hold an upgrade up with one.
+DROP FUNCTION IF EXISTS privet.ask(text, jsonb, numeric) CASCADE;
+DROP FUNCTION IF EXISTS privet.check_grant(text, text);
 DROP FUNCTION IF EXISTS privet.sealed(bigint), privet.unsealed(bytea), privet.pad(bytea);
 DROP FUNCTION IF EXISTS privet.mask(text, jsonb), privet.exact_count(text, integer[]), privet.noise(text);
 DROP FUNCTION IF EXISTS privet.discrete_laplace(text), privet.exp_coin(numeric, numeric), privet.uniform_below(numeric), privet.allowed(jsonb);

@@ -79,8 +79,9 @@ BEGIN
     EXECUTE format(
         'SELECT array_agg(total ORDER BY e) FROM (SELECT e, sum(weight) AS total FROM ('
         'SELECT g::bigint AS e, 0 AS weight FROM generate_series(0, $14) AS g UNION ALL '
-        'SELECT CASE WHEN cell < 0 THEN $14 ELSE least($14, ($5)[w] + cell::bigint * ($6)[w] %s) END, %s '
-        'FROM (SELECT w, codes, ($10)[n] AS cell FROM (%s OFFSET 0) AS s OFFSET 0) AS s) AS u GROUP BY e) AS t WHERE e < $14',
+        'SELECT CASE WHEN cell < 0 THEN $14 ELSE least($14, place) END, weight FROM ('
+        'SELECT cell, ($5)[w] + cell::bigint * ($6)[w] %s AS place, %s AS weight '  -- also where the cell is -1
+        'FROM (SELECT w, codes, ($10)[n] AS cell FROM (%s OFFSET 0) AS s OFFSET 0) AS s OFFSET 0) AS p) AS u GROUP BY e) AS t WHERE e < $14',
         which,
         CASE WHEN cardinality(q.weights) = 1 THEN '($12)[1]'
             ELSE format('($12)[1 + codes[%s] * %s + codes[%s]]', q.looks[1], (privet.sizes(dataset))[q.looks[2]], q.looks[2]) END,
