@@ -356,3 +356,61 @@ def test_a_scale_measures_what_moves():
     assert scale.measure(np.array([[1.0, -1, 0], [0, 0, 0]])).tolist() == [2, 0]
     assert Scale((1,), log=True).measure(np.array([[-3.0]])).tolist() == [3]
     assert Scale((0, 1, 2), log=False).measure(np.array([[0.25, -0.5, 0.25]])).tolist() == [0.5]
+
+
+# -- what somebody else may misread ----------------------------------------------------------------
+
+
+def test_a_page_says_what_it_follows_from_beside_the_model():
+    model, rows = random_model(1), synthetic(2)
+    assert "from the model alone, and cost no privacy" in model.explain().to_html()
+    page = model.explain(rows).to_html()
+    assert "cost no privacy" not in page
+    assert "the rows that are explained, which this guarantee does not protect" in page
+    assert "Show this to those only who may see these rows" in page
+    for said in (model.explain(people=rows), model.explain(rows, people=rows)):
+        assert "cost no privacy" not in said.to_html()
+        assert "the averages give away facts about them" in said._repr_html_()
+        assert (
+            "the averages give away facts about them" in pv.card(model, explanation=said).to_text()
+        )
+
+
+def test_a_row_that_costs_decide_says_so():
+    model, rows = random_model(1), synthetic(8)
+    plain = model.explain(rows)
+    assert "mistakes cost more" not in plain.to_html()
+    classes = model.schema.classes
+    costs = {(true, other): 1 for true in classes for other in classes if true != other}
+    least = int(plain.rows[0].probabilities.argmin())
+    costs |= {(classes[least], other): 1e6 for other in classes if other != classes[least]}
+    said = model.with_costs(costs).explain(rows)
+    assert said.rows[0].decision == least
+    assert "because some mistakes cost more than others" in " ".join(said.to_html().split())
+
+
+def test_only_the_first_rows_are_unfolded():
+    page = random_model(1).explain(synthetic(5)).to_html()
+    assert "<h2>Why row 3 is" in page
+    assert "<summary><b>Why row 4 is" in page
+
+
+def test_long_values_that_begin_alike_are_told_apart():
+    values = [f"{'very ' * 12}{end}" for end in ("long", "short")]
+    labels = label_values(pv.Categorical(values), [(0,), (1,)])
+    assert len(set(labels)) == 2
+    assert max(map(len, labels)) <= 32
+    inside = [f"{'a' * 40}{middle}{'b' * 40}" for middle in "xy"]
+    assert len(set(label_values(pv.Categorical(inside), [(0,), (1,)]))) == 2
+
+
+def test_the_probability_of_grouped_bins_is_that_of_all_of_them():
+    """Not that of the commonest: 51 people of one bin would hide 49 of another."""
+    schema = pv.Schema({"n": pv.Numeric(0, 100, bins=50)}, target="t", classes=["a", "b"])
+    scores = np.zeros((50, 2))
+    scores[:, 1] = np.where(np.arange(50) % 2, 3.0, -3.0)
+    model = scored_model(schema, trees=(term(schema, "n", scores),))
+    effect = model.explain().effects["n"]
+    chance = 1 / (1 + np.exp(-scores[:, 1]))
+    for group, found in zip(effect.groups, effect.probabilities[:, 1], strict=True):
+        assert found == pytest.approx(chance[list(group)].mean(), abs=0.02)

@@ -172,7 +172,7 @@ def card(
     if explanation is None and not (released.combine == "counts" and len(released.trees) > 1):
         explanation = released.explain()
     told = evaluation.to_json() if isinstance(evaluation, Evaluation) else evaluation
-    shown = [*learnt_blocks(explanation), *evaluation_blocks(told)]
+    shown = [*learnt_blocks(explanation), *evaluation_blocks(released, told)]
     asked = ledger_blocks(released, ledger)
     return Card(_make_card_title(released), tuple(_make_card_blocks(released, shown, asked)))
 

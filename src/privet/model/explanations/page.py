@@ -21,8 +21,16 @@ if TYPE_CHECKING:
 
 #: What is said of effects below the threshold.
 NOISE = "not distinguishable from noise"
-#: So many attributes are open at first, and so many pairs have a map.
-_OPEN, _MAPS = 6, 3
+#: So many attributes and rows are open at first, and so many pairs have a map.
+_OPEN, _OPEN_ROWS, _MAPS = 6, 3, 3
+_ROWS = (
+    "Why rows get their score: values of the rows that were given are shown as they are, without "
+    "protection. Show this to those only who may see these rows."
+)
+_GIVEN = (
+    "These rows were given beside the model: if they are about people, and no synthetic rows that "
+    "were paid for, the averages give away facts about them."
+)
 #: A band is this many deviations to either side.
 BAND = 2.0
 
@@ -40,6 +48,7 @@ def write_body(said: Explanation) -> str:
     """Return the explanation as a part of a page or of a notebook."""
     parts = [
         *(f"<p>{escape_html(text)}</p>" for text in explain_reading(said)),
+        *([f"<p>{escape_html(_ROWS)}</p>"] if said.rows else []),
         *(_write_reasons(said, number, row) for number, row in enumerate(said.rows, 1)),
         "<h2>What matters</h2>",
         _write_importances(said),
@@ -70,10 +79,18 @@ def _say_guarantee(said: Explanation) -> str:
     privacy = said.model.privacy
     if not privacy.private:
         return privacy.describe()
-    return (
-        f"The model is {privacy.describe()}. This page follows from the model alone, and cost no "
-        "privacy."
-    )
+    return f"The model is {privacy.describe()}. This page follows from {_list_origins(said)}."
+
+
+def _list_origins(said: Explanation) -> str:
+    """Say what a page follows from; only of the model alone can be said that it cost nothing."""
+    given = [
+        *(["the rows that were given as people"] if said.people.source == "synthetic" else []),
+        *(["the rows that are explained"] if said.rows else []),
+    ]
+    if not given:
+        return "the model alone, and cost no privacy"
+    return f"the model, and from {' and '.join(given)}, which this guarantee does not protect"
 
 
 def explain_reading(said: Explanation) -> list[str]:
@@ -90,6 +107,8 @@ def explain_reading(said: Explanation) -> list[str]:
         f"{what} A bar is how much the whole model says more, or less, when everybody has this "
         f"value than on average. Average over the {said.people.words}."
     ]
+    if said.people.source == "synthetic":
+        texts.append(_GIVEN)
     if said.repeats:
         texts.append(
             f"Lines are the noise: {BAND:g} times how far {said.repeats} repeats of the fit on "
@@ -132,7 +151,8 @@ def _write_effect(said: Explanation, effect: Effect, *, opened: bool) -> str:
     table = _write_values(said, effect, shown, limit)
     if rest:
         inner = _write_values(said, effect, rest, limit)
-        table += f"<details><summary>{len(rest)} more values</summary>{inner}</details>"
+        more = f"{len(rest)} more value{'s' if len(rest) > 1 else ''}"
+        table += f"<details><summary>{more}</summary>{inner}</details>"
     quiet = "" if effect.sure is None or effect.sure.any() else f" <i>{NOISE}</i>"
     return (
         f"<details{' open' if opened else ''}><summary><b>{escape_html(effect.name)}</b>{quiet}"
@@ -195,11 +215,21 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
         f"{_write_number(score - average, said)} from the bars, {_write_number(score, said)} in all"
         for name, average, score in zip(said.numbers, row.average, row.score, strict=True)
     )
-    return (
-        f"<h2>Why row {number} is {escape_html(labels[row.decision])}</h2>"
-        f"<p>{escape_html(likely)}. {escape_html(sums)} ({escape_html(said.unit)}).</p>"
+    costs = ""
+    if row.decision != int(row.probabilities.argmax()):
+        costs = (
+            f" The model decides for {labels[row.decision]} all the same, because some mistakes "
+            "cost more than others. The bars explain the score, not the costs."
+        )
+    title = f"Why row {number} is {escape_html(labels[row.decision])}"
+    text = (
+        f"<p>{escape_html(likely)}.{escape_html(costs)} {escape_html(sums)} "
+        f"({escape_html(said.unit)}).</p>"
         f"<div class='wide'><table class='bars'>{''.join(lines)}</table></div>"
     )
+    if number <= _OPEN_ROWS:
+        return f"<h2>{title}</h2>{text}"
+    return f"<details><summary><b>{title}</b></summary>{text}</details>"
 
 
 def _write_interactions(said: Explanation) -> list[str]:
@@ -312,7 +342,8 @@ def _write_share(share: float) -> str:
 STYLE = """
 .learnt { --for: #1f5f8b; --against: #dd8a2e; --faint: rgba(128, 128, 128, .45); }
 @media (prefers-color-scheme: dark) { .learnt { --for: #9ccbee; --against: #c9701a; } }
-@media print { .learnt { --for: #1f5f8b; --against: #dd8a2e; print-color-adjust: exact; } }
+@media print { .learnt { --for: #1f5f8b; --against: #dd8a2e; print-color-adjust: exact; }
+  .learnt details::details-content { content-visibility: visible; } }
 .learnt table { width: 100%; border-collapse: collapse; font-size: .9em; }
 .learnt th, .learnt td { padding: .1em .5em .1em 0; border: none; vertical-align: middle; }
 .learnt th { font-weight: normal; text-align: left; min-width: 7em; }
