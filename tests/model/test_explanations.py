@@ -414,3 +414,36 @@ def test_the_probability_of_grouped_bins_is_that_of_all_of_them():
     chance = 1 / (1 + np.exp(-scores[:, 1]))
     for group, found in zip(effect.groups, effect.probabilities[:, 1], strict=True):
         assert found == pytest.approx(chance[list(group)].mean(), abs=0.02)
+
+
+def test_rows_of_many_classes_end_with_their_sums():
+    said = random_model(1).explain(synthetic(1))
+    page, (row,) = said.to_html(), said.rows
+    for label, numbers in (
+        ("on average", row.average),
+        ("the bars", row.parts.sum(axis=0)),
+        ("in all", row.score),
+    ):
+        cells = "".join(f"<td class='track'>{number:+.2f}</td>" for number in numbers)
+        assert f"{label}</th>{cells}" in page
+
+
+def test_noisy_shares_of_people_are_said_to_be_noisy():
+    model = random_model(1)
+    assert "Shares of people are noisy, too, by up to about 2.0 %" in model.explain().to_html()
+    assert "are noisy, too" not in model.explain(people=synthetic()).to_html()
+    assert "are noisy, too" not in scored_model().explain().to_html()
+
+
+def test_fewer_people_stand_for_all_where_leaves_are_many(monkeypatch):
+    model, table = random_model(1), synthetic(300)
+    whole = model.explain(people=table)
+    assert len(whole.people.sample[0]) == 300
+    monkeypatch.setattr("privet.model.explanations.people._MOST_WORK", 1e3)
+    fewer = model.explain(synthetic(2), people=table)
+    assert len(fewer.people.sample[0]) == 40
+    assert "synthetic rows (40 of them)" in fewer.to_html()
+    codes = pv.ReleasedClassifier(model)._codes(synthetic(2))
+    for number, row in enumerate(fewer.rows):  # the average is over the same people
+        point = [[int(column[number]) for column in codes]]
+        np.testing.assert_allclose(row.score, say(model, point)[0], atol=1e-12)

@@ -199,7 +199,8 @@ def explain_model(
     model: Model, rows: object = None, *, people: object = None, repeats: Sequence[Model] = ()
 ) -> Explanation:
     """Explain a model. See :meth:`privet.Model.explain`."""
-    who, boxes = People.of(model, people), Boxes.of(model)
+    boxes = Boxes.of(model)
+    who = People.of(model, people).take_for(boxes)
     codes = _encode_rows(model, rows)
     first = _Said.of(boxes, who, codes)
     others = [_Said.of(Boxes.of(other), who, codes) for other in repeats]

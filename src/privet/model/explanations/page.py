@@ -69,10 +69,19 @@ def _wrap(*parts: str) -> str:
 
 
 def _write_effects(said: Explanation, opened: int) -> list[str]:
-    return [
+    population = said.model.population
+    noisy = ""
+    if said.people.source == "released" and population is not None and population.deviation > 0:
+        noise = _write_share(BAND * population.deviation)
+        noisy = (
+            f"<p>Shares of people are noisy, too, by up to about {noise}: nobody may have a value "
+            "with a smaller share, and what is said about it then comes from other values.</p>"
+        )
+    effects = [
         _write_effect(said, said.effects[name], opened=place < opened)
         for place, name in enumerate(_order_names(said))
     ]
+    return [noisy, *effects]
 
 
 def _say_guarantee(said: Explanation) -> str:
@@ -165,7 +174,8 @@ def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit:
     heads = "".join(f"<th>{escape_html(name)}</th>" for name in said.numbers)
     heads = f"<th>speaks for {escape_html(said.numbers[0])}</th>" if one else heads
     likely = f"<th class='number'>{escape_html(said.numbers[0])}</th>" if one else ""
-    head = f"<tr><th></th>{heads}<th></th>{likely}<th class='number'>people</th></tr>"
+    space = "<th></th>" if one else ""
+    head = f"<tr><th></th>{heads}{space}{likely}<th class='number'>people</th></tr>"
     lines = []
     for row in rows:
         bars = [
@@ -177,12 +187,17 @@ def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit:
             )
             for column in range(effect.values.shape[1])
         ]
-        number = _write_number(effect.values[row, 0], said) if one else ""
-        shares = [_write_share(effect.shares[row])]
+        cells = [_write_share(effect.shares[row])]
         if one:
-            shares = [_write_share(effect.probabilities[row, 1]), *shares]
-        lines.append(_write_row(effect.labels[row], bars, "", number, *shares))
-    return f"<div class='wide'><table class='bars'>{head}{''.join(lines)}</table></div>"
+            likely = _write_share(effect.probabilities[row, 1])
+            cells = [_write_number(effect.values[row, 0], said), likely, *cells]
+        lines.append(_write_row(effect.labels[row], bars, "", *cells))
+    return _wrap_bars(said, head, *lines)
+
+
+def _wrap_bars(said: Explanation, *lines: str) -> str:
+    look = "bars" if len(said.scale.classes) == 1 else "bars many"
+    return f"<div class='wide'><table class='{look}'>{''.join(lines)}</table></div>"
 
 
 def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
@@ -191,7 +206,7 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
     names = [effect.name for effect in said.effects.values()]
     one = len(said.scale.classes) == 1
     heads = "".join(f"<th>speaks for {escape_html(name)}</th>" for name in said.numbers)
-    lines = [f"<tr><th></th>{heads}<th></th></tr>"]
+    lines = [f"<tr><th></th>{heads}{'<th></th>' if one else ''}</tr>"]
     for place in np.argsort(-strength, kind="stable").tolist():
         bars = [
             _draw_bar(
@@ -203,18 +218,26 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
             for column in range(row.parts.shape[1])
         ]
         label = f"{names[place]} = {row.labels[place]}"
-        value = _write_number(row.parts[place, 0], said) if one else ""
-        lines.append(_write_row(label, bars, "", value))
+        cells = [_write_number(row.parts[place, 0], said)] if one else []
+        lines.append(_write_row(label, bars, "", *cells))
     labels = [escape_invisible(label) for label in said.model.schema.label.labels]
     likely = ", ".join(
         f"{label} {_write_share(share)}"
         for label, share in zip(labels, row.probabilities.tolist(), strict=True)
     )
-    sums = "; ".join(
-        f"{f'{name}: ' if not one else ''}{_write_number(average, said)} on average, "
-        f"{_write_number(score - average, said)} from the bars, {_write_number(score, said)} in all"
-        for name, average, score in zip(said.numbers, row.average, row.score, strict=True)
-    )
+    from_bars = row.score - row.average
+    sums = ""
+    if one:
+        average, bars_say, score = (
+            _write_number(numbers[0], said) for numbers in (row.average, from_bars, row.score)
+        )
+        sums = f" {average} on average, {bars_say} from the bars, {score} in all ({said.unit})."
+    else:
+        named = (("on average", row.average), ("the bars", from_bars), ("in all", row.score))
+        lines += [
+            _write_row(name, [_write_number(number, said) for number in numbers], "")
+            for name, numbers in named
+        ]
     costs = ""
     if row.decision != int(row.probabilities.argmax()):
         costs = (
@@ -223,9 +246,8 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
         )
     title = f"Why row {number} is {escape_html(labels[row.decision])}"
     text = (
-        f"<p>{escape_html(likely)}.{escape_html(costs)} {escape_html(sums)} "
-        f"({escape_html(said.unit)}).</p>"
-        f"<div class='wide'><table class='bars'>{''.join(lines)}</table></div>"
+        f"<p>{escape_html(likely)}.{escape_html(costs)}{escape_html(sums)}</p>"
+        f"{_wrap_bars(said, *lines)}"
     )
     if number <= _OPEN_ROWS:
         return f"<h2>{title}</h2>{text}"
@@ -349,6 +371,8 @@ STYLE = """
 .learnt th { font-weight: normal; text-align: left; min-width: 7em; }
 .learnt th.number { text-align: right; min-width: 0; } .learnt table.bars tr > th:not([scope]) { opacity: .75; font-size: .9em; }
 .learnt td.track { width: 45%; min-width: 6em; } .learnt td.number { text-align: right; white-space: nowrap; }
+.learnt .many td.track { width: auto; min-width: 5.5em; text-align: center; }
+.learnt .many th:not([scope], .number) { min-width: 0; text-align: center; }
 .learnt .axis { position: relative; height: 1.15em; }
 .learnt .axis > * { position: absolute; display: block; text-decoration: none; }
 .learnt s { top: -.1em; bottom: -.1em; border-left: 1px solid currentColor; opacity: .55; }
