@@ -157,7 +157,7 @@ def card(
     page = output is not None and output.suffix.lower() in (".html", ".htm")
     divided = released.combine == "counts" and len(released.trees) > 1
     again = repeat_with_bar(released, REPEATS if bands and page and not divided else 0)
-    said = None if divided else released.explain(repeats=again)
+    said = released.explain(repeats=again) if again else None  # a card makes its own without
     made = make_card(released, explanation=said, evaluation=told, ledger=book)
     if output is None:
         typer.echo(made.to_markdown())
