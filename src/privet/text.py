@@ -25,6 +25,25 @@ def shorten(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def shorten_apart(texts: Sequence[str], length: int) -> list[str]:
+    """Shorten texts so that those which differ still do.
+
+    By their beginning where that tells them apart, by both ends, or by their number.
+    """
+    half = length // 2
+    ways = (
+        [shorten(text, length) for text in texts],
+        [text if len(text) <= length else f"{text[: half - 1]}…{text[-half:]}" for text in texts],
+    )
+    for shown in ways:
+        if len(set(shown)) == len(set(texts)):
+            return shown
+    return [
+        text if len(text) <= length else f"{number}: {shorten(text, length - 5)}"
+        for number, text in enumerate(texts, 1)
+    ]
+
+
 def join_some(items: Sequence[str], separator: str, limit: int | None) -> str:
     """Join texts; show so many at most, and how many more there are."""
     if limit is None or len(items) <= limit:

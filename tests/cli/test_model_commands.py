@@ -277,10 +277,18 @@ def test_a_model_is_explained_and_nothing_is_charged(privet: Run, fit: Run, tabl
     assert SQLiteLedger("car.csv.ledger.sqlite").spent("car.csv") == before
     assert privet("explain", "m.json", "-o", "plain.html", "--no-bands").code == 0
     assert "The noise was not measured" in Path("plain.html").read_text()
-    assert (
-        privet("explain", "m.json", "--people", "rows.csv", "-o", "p.html", "--no-bands").code == 0
-    )
+    ran = privet("explain", "m.json", "--people", "rows.csv", "-o", "p.html", "--no-bands")
+    assert ran.code == 0
+    assert "must be synthetic or public" in ran.err
     assert "population: synthetic rows" in Path("p.html").read_text()
+    Path("elsewhere.csv").rename(table)
+    ran = privet("explain", "m.json", "--people", table, "-o", "private.html", "--no-bands")
+    assert (ran.code, Path("private.html").exists()) == (2, False)
+    assert "this table has a ledger, so that its rows are private" in ran.err
+    Path("none.csv").write_text(Path("rows.csv").read_text().splitlines()[0] + "\n")
+    ran = privet("explain", "m.json", "none.csv", "-o", "none.html", "--no-bands")
+    assert (ran.code, Path("none.html").exists()) == (2, False)
+    assert "none.csv has no row to explain" in ran.err
     ran = privet("explain", "m.json", "-o", "why.pdf")
     assert (ran.code, Path("why.pdf").exists()) == (2, False)
     assert "an explanation is saved as .html" in ran.err
@@ -298,6 +306,17 @@ def test_a_card_has_the_evaluation_and_the_ledger(privet: Run, fit: Run, table: 
     page = Path("card.html").read_text()
     assert "8 repeats of the fit" in page
     assert "Who asked what" in page
+    told = json.loads(asked.out)
+    for wrong, said in (
+        ({**told, "measures": {"accuracy": 1}}, "no evaluation of this model"),
+        ({**told, "by_class": []}, "and the model has"),
+        ({**told, "by_class": {"yes": {}}}, "about the classes yes, and the model has"),
+        (None, "no evaluation of this model"),
+    ):
+        Path("e.json").write_text(json.dumps(wrong))
+        ran = privet("card", "m.json", "--evaluation", "e.json")
+        assert ran.code == 2
+        assert said in ran.err
     assert "How well it does" in page
     ran = privet("card", "m.json", "-o", "card.pdf")
     assert (ran.code, Path("card.pdf").exists()) == (2, False)

@@ -356,3 +356,94 @@ def test_a_scale_measures_what_moves():
     assert scale.measure(np.array([[1.0, -1, 0], [0, 0, 0]])).tolist() == [2, 0]
     assert Scale((1,), log=True).measure(np.array([[-3.0]])).tolist() == [3]
     assert Scale((0, 1, 2), log=False).measure(np.array([[0.25, -0.5, 0.25]])).tolist() == [0.5]
+
+
+# -- what somebody else may misread ----------------------------------------------------------------
+
+
+def test_a_page_says_what_it_follows_from_beside_the_model():
+    model, rows = random_model(1), synthetic(2)
+    assert "from the model alone, and cost no privacy" in model.explain().to_html()
+    page = model.explain(rows).to_html()
+    assert "cost no privacy" not in page
+    assert "the rows that are explained, which this guarantee does not protect" in page
+    assert "Show this to those only who may see these rows" in page
+    for said in (model.explain(people=rows), model.explain(rows, people=rows)):
+        assert "cost no privacy" not in said.to_html()
+        assert "the averages give away facts about them" in said._repr_html_()
+        assert (
+            "the averages give away facts about them" in pv.card(model, explanation=said).to_text()
+        )
+
+
+def test_a_row_that_costs_decide_says_so():
+    model, rows = random_model(1), synthetic(8)
+    plain = model.explain(rows)
+    assert "mistakes cost more" not in plain.to_html()
+    classes = model.schema.classes
+    costs = {(true, other): 1 for true in classes for other in classes if true != other}
+    least = int(plain.rows[0].probabilities.argmin())
+    costs |= {(classes[least], other): 1e6 for other in classes if other != classes[least]}
+    said = model.with_costs(costs).explain(rows)
+    assert said.rows[0].decision == least
+    assert "because some mistakes cost more than others" in " ".join(said.to_html().split())
+
+
+def test_only_the_first_rows_are_unfolded():
+    page = random_model(1).explain(synthetic(5)).to_html()
+    assert "<h2>Why row 3 is" in page
+    assert "<summary><b>Why row 4 is" in page
+
+
+def test_long_values_that_begin_alike_are_told_apart():
+    values = [f"{'very ' * 12}{end}" for end in ("long", "short")]
+    labels = label_values(pv.Categorical(values), [(0,), (1,)])
+    assert len(set(labels)) == 2
+    assert max(map(len, labels)) <= 32
+    inside = [f"{'a' * 40}{middle}{'b' * 40}" for middle in "xy"]
+    assert len(set(label_values(pv.Categorical(inside), [(0,), (1,)]))) == 2
+
+
+def test_the_probability_of_grouped_bins_is_that_of_all_of_them():
+    """Not that of the commonest: 51 people of one bin would hide 49 of another."""
+    schema = pv.Schema({"n": pv.Numeric(0, 100, bins=50)}, target="t", classes=["a", "b"])
+    scores = np.zeros((50, 2))
+    scores[:, 1] = np.where(np.arange(50) % 2, 3.0, -3.0)
+    model = scored_model(schema, trees=(term(schema, "n", scores),))
+    effect = model.explain().effects["n"]
+    chance = 1 / (1 + np.exp(-scores[:, 1]))
+    for group, found in zip(effect.groups, effect.probabilities[:, 1], strict=True):
+        assert found == pytest.approx(chance[list(group)].mean(), abs=0.02)
+
+
+def test_rows_of_many_classes_end_with_their_sums():
+    said = random_model(1).explain(synthetic(1))
+    page, (row,) = said.to_html(), said.rows
+    for label, numbers in (
+        ("on average", row.average),
+        ("the bars", row.parts.sum(axis=0)),
+        ("in all", row.score),
+    ):
+        cells = "".join(f"<td class='track'>{number:+.2f}</td>" for number in numbers)
+        assert f"{label}</th>{cells}" in page
+
+
+def test_noisy_shares_of_people_are_said_to_be_noisy():
+    model = random_model(1)
+    assert "Shares of people are noisy, too, by up to about 2.0 %" in model.explain().to_html()
+    assert "are noisy, too" not in model.explain(people=synthetic()).to_html()
+    assert "are noisy, too" not in scored_model().explain().to_html()
+
+
+def test_fewer_people_stand_for_all_where_leaves_are_many(monkeypatch):
+    model, table = random_model(1), synthetic(300)
+    whole = model.explain(people=table)
+    assert len(whole.people.sample[0]) == 300
+    monkeypatch.setattr("privet.model.explanations.people._MOST_WORK", 1e3)
+    fewer = model.explain(synthetic(2), people=table)
+    assert len(fewer.people.sample[0]) == 40
+    assert "synthetic rows (40 of them)" in fewer.to_html()
+    codes = pv.ReleasedClassifier(model)._codes(synthetic(2))
+    for number, row in enumerate(fewer.rows):  # the average is over the same people
+        point = [[int(column[number]) for column in codes]]
+        np.testing.assert_allclose(row.score, say(model, point)[0], atol=1e-12)

@@ -457,3 +457,12 @@ def test_only_a_model_has_a_card():
     ):
         pv.card(small_model().schema)
     assert repr(pv.card(small_model())).count("\n") == 0
+
+
+def test_a_model_that_is_too_large_to_explain_has_a_card_and_is_shown(monkeypatch):
+    monkeypatch.setattr("privet.model.explanations.boxes.MAX_SET_ENTRIES", 1)
+    model = small_model(combine="probabilities")
+    with pytest.raises(ParameterError, match="too many leaves"):
+        model.explain()
+    assert "What it has learnt" not in pv.card(model).to_html()
+    assert "class='bars'" not in model._repr_html_()

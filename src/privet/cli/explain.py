@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from privet.cli.options import FORCE
+from privet.cli.options import FORCE, ledger_beside
+from privet.errors import ParameterError
+from privet.tables.sources.registry import file_of
+from privet.text import hide_password
 
 if TYPE_CHECKING:
     from privet.model import Model
@@ -55,11 +58,12 @@ def explain(
     check_writable(output, force=force)
     check_page(output)
     released = read_model(model)
-    synthetic = None if people is None else _read_rows(people)
+    synthetic = None if people is None else _read_people(people)
+    explained = None if rows is None else _read_rows(rows)
+    if explained is not None and explained.empty:
+        raise ParameterError(f"{hide_password(str(rows))} has no row to explain")
     again = repeat_with_bar(released, repeats if bands else 0, synthetic)
-    said = released.explain(
-        None if rows is None else _read_rows(rows), people=synthetic, repeats=again
-    )
+    said = released.explain(explained, people=synthetic, repeats=again)
     said.save(output)
     note_written(output)
 
@@ -80,6 +84,22 @@ def repeat_with_bar(model: Model, repeats: int, people: Any = None) -> list[Mode
     wait_for(start_compiling())
     with work_bars("repeating the fit on synthetic rows", remaining=True) as tell:
         return repeat_fits(model, People.of(model, people), repeats, tell)
+
+
+def _read_people(table: str) -> Any:
+    """Return synthetic rows; refuse a table that is known to be private."""
+    if file_of(table) is not None and ledger_beside(table).exists():
+        raise ParameterError(
+            f"--people {hide_password(table)}: this table has a ledger, so that its rows are "
+            "private, and averages over them would be released without being paid for; give "
+            "synthetic rows, as 'privet publish synthetic' makes them"
+        )
+    typer.echo(
+        "privet: effects are averaged over the rows of --people, and give away facts about them: "
+        "these must be synthetic or public",
+        err=True,
+    )
+    return _read_rows(table)
 
 
 def _read_rows(table: str) -> Any:

@@ -153,11 +153,11 @@ def card(
         check_card(output)
     released = read_model(model)
     book = None if ledger is None else open_existing_ledger(ledger)
-    told = None if evaluation is None else _read_evaluation(evaluation)
+    told = None if evaluation is None else _read_evaluation(evaluation, released)
     page = output is not None and output.suffix.lower() in (".html", ".htm")
     divided = released.combine == "counts" and len(released.trees) > 1
     again = repeat_with_bar(released, REPEATS if bands and page and not divided else 0)
-    said = None if divided else released.explain(repeats=again)
+    said = released.explain(repeats=again) if again else None  # a card makes its own without
     made = make_card(released, explanation=said, evaluation=told, ledger=book)
     if output is None:
         typer.echo(made.to_markdown())
@@ -166,10 +166,11 @@ def card(
     note_written(output)
 
 
-def _read_evaluation(path: Path) -> dict[str, Any]:
+def _read_evaluation(path: Path, model: Model) -> dict[str, Any]:
     import json
 
     from privet.errors import ParameterError
+    from privet.report.card_parts import evaluation_blocks
 
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
@@ -177,12 +178,16 @@ def _read_evaluation(path: Path) -> dict[str, Any]:
         raise ParameterError(f"--evaluation {path}: cannot be read: {error.strerror}") from None
     except ValueError:
         told = None
-    if not isinstance(told, dict) or not {"measures", "by_class"} <= set(told):
+    try:
+        evaluation_blocks(model, told)
+        return dict(told)
+    except ParameterError as error:
+        raise ParameterError(f"--evaluation {path}: {error}") from None
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise ParameterError(
-            f"--evaluation {path}: this is no evaluation; write one with 'privet evaluate ... "
-            f"--json > {path.name}'"
-        )
-    return told
+            f"--evaluation {path}: this is no evaluation of this model; write one with 'privet "
+            f"evaluate ... --json > {path.name}'"
+        ) from None
 
 
 def export(

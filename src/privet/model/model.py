@@ -159,10 +159,12 @@ class Model:
         from privet.model.explanations.page import write_summary
 
         leaves = sum(len(tree.leaves) for tree in self.trees)
-        divided = self.combine == "counts" and len(self.trees) > 1
-        if divided or leaves > MAX_LEAVES_SHOWN:
+        if leaves > MAX_LEAVES_SHOWN:
             return ""
-        return write_summary(self.explain())
+        try:
+            return write_summary(self.explain())
+        except ParameterError:  # its trees do not add up, or ask about too many values
+            return ""
 
     def _fits(self, evidence: Evidence) -> bool:
         shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]

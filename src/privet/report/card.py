@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -169,10 +170,11 @@ def card(
     ...
     """
     released = model_of(model, "card")
-    if explanation is None and not (released.combine == "counts" and len(released.trees) > 1):
-        explanation = released.explain()
+    if explanation is None:
+        with suppress(ParameterError):  # its trees do not add up, or are too many: no such section
+            explanation = released.explain()
     told = evaluation.to_json() if isinstance(evaluation, Evaluation) else evaluation
-    shown = [*learnt_blocks(explanation), *evaluation_blocks(told)]
+    shown = [*learnt_blocks(explanation), *evaluation_blocks(released, told)]
     asked = ledger_blocks(released, ledger)
     return Card(_make_card_title(released), tuple(_make_card_blocks(released, shown, asked)))
 

@@ -9,10 +9,12 @@ from typing import Any
 from privet.accounting.cost import Cost, compose_sequentially
 from privet.accounting.ledger import Entry, LedgerReader, account_digest
 from privet.accounting.statement import PrivacyStatement, format_rounded_up
+from privet.errors import ParameterError
 from privet.model import Model
 from privet.model.explanations.explanation import Explanation
 from privet.model.explanations.page import NOISE, explain_reading, write_summary
 from privet.report.blocks import Bullets, CardBlock, Drawing, Grid, Heading, Paragraph
+from privet.text import join_some
 
 #: A card lists so many charges, and opens so many attributes.
 MAX_CHARGES, OPEN = 40, 3
@@ -33,10 +35,16 @@ def learnt_blocks(said: Explanation | None) -> list[CardBlock]:
     ]
 
 
-def evaluation_blocks(evaluation: Mapping[str, Any] | None) -> list[CardBlock]:
+def evaluation_blocks(model: Model, evaluation: Mapping[str, Any] | None) -> list[CardBlock]:
     """Show how well the model does, as an evaluation writes it for JSON."""
     if evaluation is None:
         return []
+    found, classes = list(evaluation["by_class"]), list(model.schema.label.labels)
+    if found != classes:
+        raise ParameterError(
+            f"this evaluation is about the classes {join_some(found, ', ', 5)}, and the model has "
+            f"{join_some(classes, ', ', 5)}; evaluate this model"
+        )
     rows = [(name, *_format_measure(measure)) for name, measure in evaluation["measures"].items()]
     for label, of_class in evaluation["by_class"].items():
         rows += [

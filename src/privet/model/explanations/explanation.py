@@ -199,7 +199,8 @@ def explain_model(
     model: Model, rows: object = None, *, people: object = None, repeats: Sequence[Model] = ()
 ) -> Explanation:
     """Explain a model. See :meth:`privet.Model.explain`."""
-    who, boxes = People.of(model, people), Boxes.of(model)
+    boxes = Boxes.of(model)
+    who = People.of(model, people).take_for(boxes)
     codes = _encode_rows(model, rows)
     first = _Said.of(boxes, who, codes)
     others = [_Said.of(Boxes.of(other), who, codes) for other in repeats]
@@ -279,7 +280,7 @@ def _make_effect(
     probabilities = np.empty((len(groups), model.schema.n_classes))
     for number, line in enumerate(weights):
         everybody = [*sample]
-        everybody[place] = np.full(len(sample[0]), int(line.argmax()))
+        everybody[place] = _spread_codes(line, len(sample[0]))
         probabilities[number] = model.probabilities(everybody).mean(axis=0)
     return Effect(
         escape_invisible(name),
@@ -291,6 +292,12 @@ def _make_effect(
         deviation,
         None,
     )
+
+
+def _spread_codes(shares: Floats, count: int) -> Codes:
+    """Return codes as frequent as these shares, evenly spread over so many rows."""
+    points = (0.5 + np.arange(1, count + 1) * np.sqrt(2.0)) % 1.0
+    return np.asarray(np.searchsorted(np.cumsum(shares)[:-1], points, side="right"))
 
 
 def _any_sure(sure: Bools | None) -> bool | None:

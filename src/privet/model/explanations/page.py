@@ -21,8 +21,16 @@ if TYPE_CHECKING:
 
 #: What is said of effects below the threshold.
 NOISE = "not distinguishable from noise"
-#: So many attributes are open at first, and so many pairs have a map.
-_OPEN, _MAPS = 6, 3
+#: So many attributes and rows are open at first, and so many pairs have a map.
+_OPEN, _OPEN_ROWS, _MAPS = 6, 3, 3
+_ROWS = (
+    "Why rows get their score: values of the rows that were given are shown as they are, without "
+    "protection. Show this to those only who may see these rows."
+)
+_GIVEN = (
+    "These rows were given beside the model: if they are about people, and no synthetic rows that "
+    "were paid for, the averages give away facts about them."
+)
 #: A band is this many deviations to either side.
 BAND = 2.0
 
@@ -40,6 +48,7 @@ def write_body(said: Explanation) -> str:
     """Return the explanation as a part of a page or of a notebook."""
     parts = [
         *(f"<p>{escape_html(text)}</p>" for text in explain_reading(said)),
+        *([f"<p>{escape_html(_ROWS)}</p>"] if said.rows else []),
         *(_write_reasons(said, number, row) for number, row in enumerate(said.rows, 1)),
         "<h2>What matters</h2>",
         _write_importances(said),
@@ -60,20 +69,37 @@ def _wrap(*parts: str) -> str:
 
 
 def _write_effects(said: Explanation, opened: int) -> list[str]:
-    return [
+    population = said.model.population
+    noisy = ""
+    if said.people.source == "released" and population is not None and population.deviation > 0:
+        noise = _write_share(BAND * population.deviation)
+        noisy = (
+            f"<p>Shares of people are noisy, too, by up to about {noise}: nobody may have a value "
+            "with a smaller share, and what is said about it then comes from other values.</p>"
+        )
+    effects = [
         _write_effect(said, said.effects[name], opened=place < opened)
         for place, name in enumerate(_order_names(said))
     ]
+    return [noisy, *effects]
 
 
 def _say_guarantee(said: Explanation) -> str:
     privacy = said.model.privacy
     if not privacy.private:
         return privacy.describe()
-    return (
-        f"The model is {privacy.describe()}. This page follows from the model alone, and cost no "
-        "privacy."
-    )
+    return f"The model is {privacy.describe()}. This page follows from {_list_origins(said)}."
+
+
+def _list_origins(said: Explanation) -> str:
+    """Say what a page follows from; only of the model alone can be said that it cost nothing."""
+    given = [
+        *(["the rows that were given as people"] if said.people.source == "synthetic" else []),
+        *(["the rows that are explained"] if said.rows else []),
+    ]
+    if not given:
+        return "the model alone, and cost no privacy"
+    return f"the model, and from {' and '.join(given)}, which this guarantee does not protect"
 
 
 def explain_reading(said: Explanation) -> list[str]:
@@ -90,6 +116,8 @@ def explain_reading(said: Explanation) -> list[str]:
         f"{what} A bar is how much the whole model says more, or less, when everybody has this "
         f"value than on average. Average over the {said.people.words}."
     ]
+    if said.people.source == "synthetic":
+        texts.append(_GIVEN)
     if said.repeats:
         texts.append(
             f"Lines are the noise: {BAND:g} times how far {said.repeats} repeats of the fit on "
@@ -132,7 +160,8 @@ def _write_effect(said: Explanation, effect: Effect, *, opened: bool) -> str:
     table = _write_values(said, effect, shown, limit)
     if rest:
         inner = _write_values(said, effect, rest, limit)
-        table += f"<details><summary>{len(rest)} more values</summary>{inner}</details>"
+        more = f"{len(rest)} more value{'s' if len(rest) > 1 else ''}"
+        table += f"<details><summary>{more}</summary>{inner}</details>"
     quiet = "" if effect.sure is None or effect.sure.any() else f" <i>{NOISE}</i>"
     return (
         f"<details{' open' if opened else ''}><summary><b>{escape_html(effect.name)}</b>{quiet}"
@@ -145,7 +174,8 @@ def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit:
     heads = "".join(f"<th>{escape_html(name)}</th>" for name in said.numbers)
     heads = f"<th>speaks for {escape_html(said.numbers[0])}</th>" if one else heads
     likely = f"<th class='number'>{escape_html(said.numbers[0])}</th>" if one else ""
-    head = f"<tr><th></th>{heads}<th></th>{likely}<th class='number'>people</th></tr>"
+    space = "<th></th>" if one else ""
+    head = f"<tr><th></th>{heads}{space}{likely}<th class='number'>people</th></tr>"
     lines = []
     for row in rows:
         bars = [
@@ -157,12 +187,17 @@ def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit:
             )
             for column in range(effect.values.shape[1])
         ]
-        number = _write_number(effect.values[row, 0], said) if one else ""
-        shares = [_write_share(effect.shares[row])]
+        cells = [_write_share(effect.shares[row])]
         if one:
-            shares = [_write_share(effect.probabilities[row, 1]), *shares]
-        lines.append(_write_row(effect.labels[row], bars, "", number, *shares))
-    return f"<div class='wide'><table class='bars'>{head}{''.join(lines)}</table></div>"
+            likely = _write_share(effect.probabilities[row, 1])
+            cells = [_write_number(effect.values[row, 0], said), likely, *cells]
+        lines.append(_write_row(effect.labels[row], bars, "", *cells))
+    return _wrap_bars(said, head, *lines)
+
+
+def _wrap_bars(said: Explanation, *lines: str) -> str:
+    look = "bars" if len(said.scale.classes) == 1 else "bars many"
+    return f"<div class='wide'><table class='{look}'>{''.join(lines)}</table></div>"
 
 
 def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
@@ -171,7 +206,7 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
     names = [effect.name for effect in said.effects.values()]
     one = len(said.scale.classes) == 1
     heads = "".join(f"<th>speaks for {escape_html(name)}</th>" for name in said.numbers)
-    lines = [f"<tr><th></th>{heads}<th></th></tr>"]
+    lines = [f"<tr><th></th>{heads}{'<th></th>' if one else ''}</tr>"]
     for place in np.argsort(-strength, kind="stable").tolist():
         bars = [
             _draw_bar(
@@ -183,23 +218,40 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
             for column in range(row.parts.shape[1])
         ]
         label = f"{names[place]} = {row.labels[place]}"
-        value = _write_number(row.parts[place, 0], said) if one else ""
-        lines.append(_write_row(label, bars, "", value))
+        cells = [_write_number(row.parts[place, 0], said)] if one else []
+        lines.append(_write_row(label, bars, "", *cells))
     labels = [escape_invisible(label) for label in said.model.schema.label.labels]
     likely = ", ".join(
         f"{label} {_write_share(share)}"
         for label, share in zip(labels, row.probabilities.tolist(), strict=True)
     )
-    sums = "; ".join(
-        f"{f'{name}: ' if not one else ''}{_write_number(average, said)} on average, "
-        f"{_write_number(score - average, said)} from the bars, {_write_number(score, said)} in all"
-        for name, average, score in zip(said.numbers, row.average, row.score, strict=True)
+    from_bars = row.score - row.average
+    sums = ""
+    if one:
+        average, bars_say, score = (
+            _write_number(numbers[0], said) for numbers in (row.average, from_bars, row.score)
+        )
+        sums = f" {average} on average, {bars_say} from the bars, {score} in all ({said.unit})."
+    else:
+        named = (("on average", row.average), ("the bars", from_bars), ("in all", row.score))
+        lines += [
+            _write_row(name, [_write_number(number, said) for number in numbers], "")
+            for name, numbers in named
+        ]
+    costs = ""
+    if row.decision != int(row.probabilities.argmax()):
+        costs = (
+            f" The model decides for {labels[row.decision]} all the same, because some mistakes "
+            "cost more than others. The bars explain the score, not the costs."
+        )
+    title = f"Why row {number} is {escape_html(labels[row.decision])}"
+    text = (
+        f"<p>{escape_html(likely)}.{escape_html(costs)}{escape_html(sums)}</p>"
+        f"{_wrap_bars(said, *lines)}"
     )
-    return (
-        f"<h2>Why row {number} is {escape_html(labels[row.decision])}</h2>"
-        f"<p>{escape_html(likely)}. {escape_html(sums)} ({escape_html(said.unit)}).</p>"
-        f"<div class='wide'><table class='bars'>{''.join(lines)}</table></div>"
-    )
+    if number <= _OPEN_ROWS:
+        return f"<h2>{title}</h2>{text}"
+    return f"<details><summary><b>{title}</b></summary>{text}</details>"
 
 
 def _write_interactions(said: Explanation) -> list[str]:
@@ -312,12 +364,15 @@ def _write_share(share: float) -> str:
 STYLE = """
 .learnt { --for: #1f5f8b; --against: #dd8a2e; --faint: rgba(128, 128, 128, .45); }
 @media (prefers-color-scheme: dark) { .learnt { --for: #9ccbee; --against: #c9701a; } }
-@media print { .learnt { --for: #1f5f8b; --against: #dd8a2e; print-color-adjust: exact; } }
+@media print { .learnt { --for: #1f5f8b; --against: #dd8a2e; print-color-adjust: exact; }
+  .learnt details::details-content { content-visibility: visible; } }
 .learnt table { width: 100%; border-collapse: collapse; font-size: .9em; }
 .learnt th, .learnt td { padding: .1em .5em .1em 0; border: none; vertical-align: middle; }
 .learnt th { font-weight: normal; text-align: left; min-width: 7em; }
 .learnt th.number { text-align: right; min-width: 0; } .learnt table.bars tr > th:not([scope]) { opacity: .75; font-size: .9em; }
 .learnt td.track { width: 45%; min-width: 6em; } .learnt td.number { text-align: right; white-space: nowrap; }
+.learnt .many td.track { width: auto; min-width: 5.5em; text-align: center; }
+.learnt .many th:not([scope], .number) { min-width: 0; text-align: center; }
 .learnt .axis { position: relative; height: 1.15em; }
 .learnt .axis > * { position: absolute; display: block; text-decoration: none; }
 .learnt s { top: -.1em; bottom: -.1em; border-left: 1px solid currentColor; opacity: .55; }

@@ -7,6 +7,7 @@ are a single one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -17,13 +18,16 @@ from privet._types import Codes, Floats, Ints
 from privet.domain import Schema
 from privet.domain.encode.rows import encode
 from privet.errors import ParameterError
-from privet.model.explanations.boxes import Group
+from privet.model.explanations.boxes import Boxes, Group
 from privet.model.model import Model
 
 Source = Literal["released", "uniform", "synthetic"]
 
 #: Of more synthetic rows, so many are looked at, evenly spread over the table.
 MAX_ROWS = 1000
+#: Of a model with many deep leaves fewer: each row is compared with each in each leaf, and the work
+#: grows by this square times the cubes of the leaves' depths. Never fewer than the second.
+_MOST_WORK, _MIN_ROWS = 5e9, 40
 #: So many of independent people stand for all of them where a model is asked row by row.
 SAMPLE = 500
 
@@ -72,17 +76,27 @@ class People:
                 "the synthetic rows must have values of the schema, and none of them has; give a "
                 "table that was made under the model's schema"
             )
-        kept = known[np.arange(min(len(known), MAX_ROWS)) * len(known) // min(len(known), MAX_ROWS)]
-        codes = tuple(column[kept] for column in encoded.codes)
-        shares = tuple(
-            np.bincount(column, minlength=size) / len(kept)
-            for column, size in zip(codes, schema.sizes, strict=True)
-        )
-        return cls("synthetic", shares, codes)
+        return _of_codes(encoded.codes, known[_spread(len(known), MAX_ROWS)], schema.sizes)
+
+    def take_for(self, boxes: Boxes) -> People:
+        """Return so many of these people as boxes can be explained for in some seconds."""
+        if self.codes is None:
+            return self
+        work = sum(group.attributes.size * group.attributes.shape[1] ** 2 for group in boxes.groups)
+        most = max(_MIN_ROWS, int((_MOST_WORK / max(work, 1)) ** 0.5))
+        n_rows = len(self.codes[0])
+        return self if n_rows <= most else _of_codes(self.codes, _spread(n_rows, most), self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(map(len, self.shares))
 
     @property
     def words(self) -> str:
         """Who they are, in words for a picture."""
+        if self.codes is not None:
+            return f"{_WORDS[self.source]} ({len(self.codes[0])} of them)"
         return _WORDS[self.source]
 
     def meet(self, group: Group) -> Floats:
@@ -112,6 +126,21 @@ class People:
             np.searchsorted(np.cumsum(shares)[:-1], points[:, place], side="right")
             for place, shares in enumerate(self.shares)
         )
+
+
+def _spread(count: int, most: int) -> Ints:
+    """Return so many positions at most, evenly spread."""
+    kept = min(count, most)
+    return np.asarray(np.arange(kept) * count // kept)
+
+
+def _of_codes(codes: Sequence[Codes], kept: Ints, sizes: Sequence[int]) -> People:
+    taken = tuple(column[kept] for column in codes)
+    shares = tuple(
+        np.bincount(column, minlength=size) / len(kept)
+        for column, size in zip(taken, sizes, strict=True)
+    )
+    return People("synthetic", shares, taken)
 
 
 def look_inside(group: Group, codes: tuple[Codes, ...]) -> Floats:

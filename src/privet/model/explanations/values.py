@@ -13,7 +13,7 @@ import numpy as np
 from privet._types import Floats
 from privet.domain import Attribute
 from privet.domain.attributes.numeric import Numeric
-from privet.text import escape_invisible, shorten
+from privet.text import escape_invisible, shorten, shorten_apart
 
 #: So many bins of an ordered attribute are shown, and so many other values; the rest are folded.
 MAX_BINS, MAX_VALUES = 12, 12
@@ -51,9 +51,8 @@ def label_values(attribute: Attribute, groups: Sequence[tuple[int, ...]]) -> lis
     """Return the text of each group of codes."""
     if isinstance(attribute, Numeric):
         return _label_numbers(attribute, groups)
-    return [
-        shorten(escape_invisible(_label_listed(attribute, group)), MAX_LABEL) for group in groups
-    ]
+    texts = [escape_invisible(_label_listed(attribute, group)) for group in groups]
+    return shorten_apart(texts, MAX_LABEL)
 
 
 def _label_listed(attribute: Attribute, codes: tuple[int, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ from privet.report.plots.style import (
     wrap_text,
 )
 from privet.report.plots.terms import BAR, COLUMNS, HEAD, PANEL_GAP, REACH, ROW
-from privet.text import escape_invisible, shorten
+from privet.text import escape_invisible, shorten_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,9 +97,10 @@ def draw_effects(
     shown = _choose_classes(said)
     by_name = {effect.name: effect for effect in said.effects.values()}
     leading = [by_name[one.name] for one in said.importances[:max_attributes]]
+    names = dict(zip(by_name, shorten_apart(list(by_name), 28), strict=True))
     panels = [
-        _rank_panel(said, max_attributes),
-        *(_effect_panel(said, effect, shown, max_values) for effect in leading),
+        _rank_panel(said, names, max_attributes),
+        *(_effect_panel(said, effect, names[effect.name], shown, max_values) for effect in leading),
     ]
     lines = [*(line for panel in panels for line in (*panel.labels, panel.note))]
     gutter = max(text_width(line, SMALL) for line in lines) + 0.1
@@ -110,9 +112,10 @@ def draw_effects(
     )
     room = width - 2 * MARGIN
     two = len(said.scale.classes) == 1
-    labels = [shorten(escape_invisible(text), 28) for text in said.model.schema.label.labels]
-    names = [f"speaks for {labels[code]}" for code in shown]
-    legend = legend_lines(names, room)
+    texts = [escape_invisible(text) for text in said.model.schema.label.labels]
+    labels = shorten_apart(texts, 28)
+    spoken = [f"speaks for {labels[code]}" for code in shown]
+    legend = legend_lines(spoken, room)
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.14
     places, end = stack_panels([panel.height for panel in panels], columns, top, PANEL_GAP)
     promise = wrap_text(said.model.privacy.describe(), room, TEXT, bold=True)
@@ -123,7 +126,7 @@ def draw_effects(
     axes = make_canvas(width, end + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
     if title:
         write_text(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
-    draw_legend(axes, legend, shown, names, MARGIN, top - 0.14 - LEGEND_PITCH * len(legend) + 0.1)
+    draw_legend(axes, legend, shown, spoken, MARGIN, top - 0.14 - LEGEND_PITCH * len(legend) + 0.1)
     for panel, (column, y) in zip(panels, places, strict=True):
         x = MARGIN + column * (wide + PANEL_GAP)
         _draw_panel(axes, panel, x, y, gutter, shown if not two else [], rank=panel is panels[0])
@@ -142,13 +145,13 @@ def _choose_classes(said: Explanation) -> list[int]:
     return sorted(np.argsort(-spread, kind="stable")[: len(FILLS)].tolist())
 
 
-def _rank_panel(said: Explanation, most: int) -> _Panel:
+def _rank_panel(said: Explanation, names: Mapping[str, str], most: int) -> _Panel:
     ranked = said.importances[:most]
     rows = np.array([[one.value] for one in ranked])
     measured = bool(said.repeats)
     return _Panel(
         "what matters",
-        [shorten(one.name, 28) for one in ranked],
+        [names[one.name] for one in ranked],
         rows,
         np.array([[one.deviation] for one in ranked]) if measured else None,
         np.array([[bool(one.sure)] for one in ranked]) if measured else None,
@@ -156,7 +159,9 @@ def _rank_panel(said: Explanation, most: int) -> _Panel:
     )
 
 
-def _effect_panel(said: Explanation, effect: Effect, shown: list[int], most: int) -> _Panel:
+def _effect_panel(
+    said: Explanation, effect: Effect, name: str, shown: list[int], most: int
+) -> _Panel:
     weight = said.scale.measure(effect.values) * effect.shares
     if effect.sure is not None:
         weight = weight + 1e6 * effect.sure.any(axis=1)
@@ -165,14 +170,18 @@ def _effect_panel(said: Explanation, effect: Effect, shown: list[int], most: int
     left_out = len(effect.labels) - len(kept)
     quiet = effect.sure is not None and not effect.sure.any()
     return _Panel(
-        shorten(effect.name, 28),
+        name,
         [effect.labels[row] for row in kept],
         effect.values[kept][:, columns],
         None if effect.deviation is None else effect.deviation[kept][:, columns],
         None if effect.sure is None else effect.sure[kept][:, columns],
         round_scale_limit(float(np.abs(effect.values[kept][:, columns]).max())),
-        NOISE if quiet else f"… {left_out} more values" if left_out else "",
+        NOISE if quiet else _say_left_out(left_out),
     )
+
+
+def _say_left_out(values: int) -> str:
+    return f"… {values} more value{'s' if values > 1 else ''}" if values else ""
 
 
 def _draw_panel(

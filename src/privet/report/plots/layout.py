@@ -17,6 +17,7 @@ from privet._types import Floats
 from privet.domain import Attribute, Schema
 from privet.domain.attributes.numeric import Numeric
 from privet.domain.tree import Tree, domain_shares
+from privet.model.explanations.page import NOISE
 from privet.model.explanations.values import write_numbers
 from privet.report.labels import attribute_at, class_labels, count_text, leaves_below
 from privet.report.plots.style import INK, QUIET, fill_style, text_width
@@ -215,6 +216,8 @@ class Bars:
         label = shorten(class_labels(self._tree.schema)[int(counts.argmax())], 28)
         positive = np.maximum(counts, 0.0)
         chance = f" {positive.max() / positive.sum():.0%}" if positive.sum() > 0 else ""
+        if off and float(counts.sum()) <= off:  # nobody may be there: its shares are noise
+            chance, said = "", [*said, NOISE]
         return f"{label}{chance}", ", ".join(said)
 
 
