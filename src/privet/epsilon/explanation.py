@@ -64,6 +64,9 @@ class Setting:
     people
         How many take part; by default as many as there are rows, which is the most there
         can be.
+    majority
+        The share of the rows that have the most frequent class, if it is public or guessed.
+        With it, an accuracy can be expected.
     """
 
     rows: int | None = None
@@ -74,6 +77,7 @@ class Setting:
     trial: Trial = field(default_factory=Trial)
     cost: Number | None = None
     people: int | None = None
+    majority: Number | None = None
 
     def __post_init__(self) -> None:
         if not self.priors:
@@ -89,6 +93,8 @@ class Setting:
             check_count("rows", self.rows)
         if self.people is not None:
             check_count("people", self.people)
+        if self.majority is not None:
+            check_probability("majority", self.majority)
 
     def rows_of(self, schema: Schema | None) -> int | None:
         """Return the number of rows, as given here or as declared.
@@ -211,7 +217,7 @@ def explain(
         price=None
         if setting.cost is None
         else compute_price(loss.presence, setting.cost, setting.people_of(schema) or 1),
-        expected=() if rows is None else tuple(expect_accuracy(loss.row, rows)),
+        expected=() if rows is None else tuple(expect_accuracy(loss.row, rows, setting.majority)),
         nearest=() if rows is None else tuple(find_nearest(loss.row, rows, *shape)),
     )
 
