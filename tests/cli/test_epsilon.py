@@ -57,9 +57,15 @@ def noisy_rows(rows: float, share: float, eps: float) -> float:
     return max(np.roots([1, -rows, -rows * variance(eps) / (share * (1 - share))]).real)
 
 
+def last_until(ordered: pd.DataFrame, weight: float) -> float:
+    """The last share until which there is no more than this weight; the first if there is none."""
+    within = int((ordered.weight.cumsum() <= weight + 1e-9).sum())
+    return float(ordered.share.iloc[max(0, within - 1)])
+
+
 def ranges(learner: str, eps: float, rows: int, share: str) -> tuple[np.ndarray, int]:
-    """The range and the median of what tables keep, from the file, in another way: each fit counts
-    so many times that each table counts 2520 times.
+    """The range and the median of a share, from the file, in another way; and how many tables they
+    are from.
     """
     table = pd.read_csv(str(files("privet.epsilon") / "measured.csv"))
     names = ["privet", "greedy-tree", "random-trees"]
@@ -79,13 +85,16 @@ def ranges(learner: str, eps: float, rows: int, share: str) -> tuple[np.ndarray,
     places, found, counts = [], [], []
     for place in np.arange(-30, 40) * 0.1:
         near = table[(at - place).abs() <= 0.3 + 1e-9]
-        times = 2520 / near.groupby("data").share.transform("size")
         if near.data.nunique() >= 20:
-            assert (times == times.astype(int)).all()
-            values = np.sort(np.repeat(near.share.to_numpy(), times.astype(int)))
+            near = near.assign(weight=1 / near.groupby("data").share.transform("size"))
             tables = near.data.nunique()
-            low, middle = (int(2520 * part * (tables + 1) + 1e-6) for part in (0.05, 0.5))
-            found.append([values[low - 1], values[middle - 1], values[-low]])
+            found.append(
+                [
+                    last_until(near.sort_values("share"), 0.05 * (tables + 1)),
+                    last_until(near.sort_values("share"), 0.5 * (tables + 1)),
+                    last_until(near.sort_values("share", ascending=False), 0.05 * (tables + 1)),
+                ]
+            )
             places.append(place)
             counts.append(tables)
     ends = np.array(found)
