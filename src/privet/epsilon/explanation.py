@@ -21,7 +21,7 @@ from privet.epsilon.adversary import (
     highest_posterior,
     lowest_posterior,
 )
-from privet.epsilon.expected import Expected, MeasuredAccuracy, expect_accuracy, find_nearest
+from privet.epsilon.expected import Expected, MeasuredAccuracy, Range, expect_accuracy, find_nearest
 from privet.epsilon.noise_on_counts import (
     Noise,
     RowsNeeded,
@@ -223,6 +223,8 @@ def explain(
 
 
 def _json_value_of(value: Any) -> Any:
+    if isinstance(value, Range):
+        value = value._asdict()
     if isinstance(value, dict):
         return {key: _json_value_of(of) for key, of in value.items()}
     if isinstance(value, list | tuple):
