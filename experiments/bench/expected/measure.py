@@ -48,8 +48,8 @@ def choose_rows(data: Dataset, repeat: int) -> int:
     """Return how many rows to learn from: any number of digits is as likely, the same each time."""
     most = min(int(TRAINING_SHARE * len(data.y)), MOST_ROWS)
     least = min(LEAST_ROWS, most)
-    share = float(np.random.default_rng(_seed(data, repeat)).random())
-    return round(least * (most / least) ** share)
+    share = np.random.default_rng(_seed(data, repeat)).random()
+    return round(least * math.pow(most / least, share))
 
 
 def run(data: Dataset, repeat: int) -> Iterator[Run]:
