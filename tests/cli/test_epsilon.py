@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from statistics import NormalDist, median
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.isotonic import IsotonicRegression
 
 import privet as pv
 from privet.epsilon.wording import CAVEATS, SOURCES, format_number, format_percent
@@ -58,25 +57,53 @@ def noisy_rows(rows: float, share: float, eps: float) -> float:
     return max(np.roots([1, -rows, -rows * variance(eps) / (share * (1 - share))]).real)
 
 
-def kept(learner: str, eps: float, rows: int) -> list[float]:
-    """What a learner keeps of each public table, from the file, by another implementation of
-    isotonic regression.
+def last_until(ordered: pd.DataFrame, weight: float) -> float:
+    """The last share until which there is no more than this weight; the first if there is none."""
+    within = int((ordered.weight.cumsum() <= weight + 1e-9).sum())
+    return float(ordered.share.iloc[max(0, within - 1)])
+
+
+def ranges(learner: str, eps: float, rows: int, share: str) -> tuple[np.ndarray, int]:
+    """The range and the median of a share, from the file, in another way; and how many tables they
+    are from.
     """
     table = pd.read_csv(str(files("privet.epsilon") / "measured.csv"))
-    best = table[np.isinf(table.epsilon)].groupby(["data", "rows"]).accuracy.max().rename("best")
-    table = table[np.isfinite(table.epsilon) & (table.learner == learner)].join(
-        best, on=["data", "rows"]
+    names = ["privet", "greedy-tree", "random-trees"]
+    noiseless = table[np.isinf(table.epsilon)].set_index(["data", "rows"])[names].max(axis=1)
+    table = table[np.isfinite(table.epsilon) & (table.use == "range")].join(
+        noiseless.rename("best"), on=["data", "rows"]
     )
-    table["share"] = np.minimum(
-        1, (table.accuracy - table.majority) / (table.best - table.majority)
-    )
-    found = []
-    for _, of in table.groupby("data"):
-        fit = IsotonicRegression(out_of_bounds="clip").fit(
-            np.log10(of.rows * of.epsilon).round(6), of.share
-        )
-        found.append(float(fit.predict([math.log10(eps * rows)])[0]))
-    return found
+    gain = table[learner] - table.majority
+    table["best"] = table[["best", "majority"]].max(axis=1)
+    learnable = table.best - table.majority
+    if share == "kept":
+        table["share"] = np.minimum(1, gain / learnable)
+        table = table[learnable >= 0.05]
+    else:
+        table["share"] = gain / (1 - table.majority) if share == "way" else gain - learnable
+    at = -np.log10(1 / np.sqrt(table.rows) + 100 / (table.rows * table.epsilon))
+    places, found, counts = [], [], []
+    for place in np.arange(-30, 40) * 0.1:
+        near = table[(at - place).abs() <= 0.3 + 1e-9]
+        if near.data.nunique() >= 20:
+            near = near.assign(weight=1 / near.groupby("data").share.transform("size"))
+            tables = near.data.nunique()
+            found.append(
+                [
+                    last_until(near.sort_values("share"), 0.05 * (tables + 1)),
+                    last_until(near.sort_values("share"), 0.5 * (tables + 1)),
+                    last_until(near.sort_values("share", ascending=False), 0.05 * (tables + 1)),
+                ]
+            )
+            places.append(place)
+            counts.append(tables)
+    ends = np.array(found)
+    ends[:, 0] = np.minimum.accumulate(ends[::-1, 0])[::-1]
+    ends[:, 1:] = np.maximum.accumulate(ends[:, 1:])
+    here = -math.log10(1 / math.sqrt(rows) + 100 / (rows * eps))
+    nearest = int(np.abs(np.array(places) - here).argmin())
+    tables = counts[nearest] if abs(places[nearest] - here) <= 0.0501 else 0
+    return np.array([np.interp(here, places, end) for end in ends.T]), tables
 
 
 def expectations(eps: float, person: int, rows: int) -> dict[str, float | tuple[float, float]]:
@@ -87,76 +114,68 @@ def expectations(eps: float, person: int, rows: int) -> dict[str, float | tuple[
     # the schema says how many rows there are: somebody else is in an absent person's place
     one = two if person == 2 else person * eps
     told: dict[str, Any] = {
-        "Whether somebody is in the table costs": one,
-        "What the rows of somebody in the table say costs": two,
-        "The ledger is charged, for the neighbours that are declared": two if person == 2 else one,
+        "Epsilon that hides whether you are in the table": one,
+        "Epsilon that hides what your rows say, if it is known that you are in the table": two,
+        "Epsilon that the ledger is charged, for the declared neighbours": two
+        if person == 2
+        else one,
     }
     for prior, said in ((0.02, "2%"), (0.25, "25%")):
         told[
-            f"Whoever gave it {said} that somebody is in the table gives it afterwards at most"
+            f"Someone who thought there was a {said} chance that you are in the table can raise "
+            "that to at most"
         ] = odds(prior, one)
-        told[f"after {said}: ... and at least"] = odds(prior, -one)
+        told[f"after {said}: ... or lower it to at least"] = odds(prior, -one)
         told[
-            (
-                f"Whoever gave it {said} that somebody in it has some condition gives it "
-                "afterwards at most"
-            )
+            f"... and a {said} chance that you have some condition, if it is known that you are in "
+            "it, to at most"
         ] = odds(prior, two)
     z = NormalDist().inv_cdf(1 - 0.1 / 2) + NormalDist().inv_cdf(0.9)
     trial = z**2 * 0.2 * 0.8 / 0.04**2
     margin = next(margin for margin in range(10**4) if within(eps, margin) >= 0.9)
     told |= {
-        "A guess whether somebody is in the table is right at most (a coin: 50%)": odds(0.5, one),
-        "A guess which of two conditions somebody in it has is right at most": odds(0.5, two),
-        "A test that accuses 10% of the people outside finds of those inside at most": min(
+        "A guess whether you are in the table is right at most (tossing a coin: 50%)": odds(
+            0.5, one
+        ),
+        (
+            "A guess which of two conditions you have, if it is known that you are in it, at most"
+        ): odds(0.5, two),
+        "A test that wrongly flags 10% of people outside flags of those in the table at most": min(
             0.1 * math.exp(one), 1 - 0.9 * math.exp(-one)
         ),
         (
-            "A noisy count is off by 1 or fewer, as an attack hopes that takes it at its word, "
-            "with probability"
+            "A noisy count is off by at most 1, so that taking it at face value works, with "
+            "probability"
         ): within(eps, 1),
-        "A count gets noise whose standard deviation in rows is": math.sqrt(variance(eps)),
-        "At least 90% of counts are off by so many rows or fewer": margin,
-        "... which holds for exactly": within(eps, margin),
+        "Standard deviation of the noise, in rows": math.sqrt(variance(eps)),
+        "At least 90% of noisy counts are off by at most this many rows": margin,
+        "... which is true of exactly this share of counts": within(eps, margin),
         (
-            "A test that finds a share of 20% changed by 4 points (level 10%, power 90%) needs "
-            "without noise, in rows"
+            "Rows that a test needs to find that a share of 20% changes by 4 points (level 10%, "
+            "power 90%), without noise"
         ): math.ceil(trial),
-        "... and with the noise": math.ceil(noisy_rows(trial, 0.2, eps)),
-        "... which is more by": noisy_rows(trial, 0.2, eps) / trial - 1,
-        f"A share as precise as from {rows:,} rows without noise needs, in rows": math.ceil(
+        "... and with noise": math.ceil(noisy_rows(trial, 0.2, eps)),
+        "... which is this many more": noisy_rows(trial, 0.2, eps) / trial - 1,
+        f"Rows for a share as precise as {rows:,} rows give without noise": math.ceil(
             noisy_rows(rows, 0.2, eps)
         ),
-        "What a person must expect to lose rises by taking part by at most": math.exp(one) - 1,
-        "Of an expected loss of 12.5, this is for each person at most": 12.5 * (math.exp(one) - 1),
-        "... and for 700 people together at most": 700 * 12.5 * (math.exp(one) - 1),
+        "Taking part raises what you must expect to lose by at most": math.exp(one) - 1,
+        "If you must expect to lose 12.5 anyway, that costs you at most": 12.5
+        * (math.exp(one) - 1),
+        "... and 700 people together at most": 700 * 12.5 * (math.exp(one) - 1),
     }
-    measured = pd.read_csv(str(files("privet.epsilon") / "measured.csv"))
-    measured = (
-        measured[np.isfinite(measured.epsilon)]
-        .assign(place=measured.rows * measured.epsilon)
-        .groupby("data")
-        .place
-    )
     for learner in ("privet", "greedy-tree", "random-trees"):
-        shares = kept(learner, eps, rows)
-        told[f"In the middle of the tables, {learner} keeps"] = median(shares)
-        told[f"after {learner}: ... and in the worst and the best of them"] = (
-            min(shares),
-            max(shares),
-        )
-    there = int(
-        (
-            (measured.min() <= eps * rows * (1 + 1e-9))
-            & (eps * rows <= measured.max() * (1 + 1e-9))
-        ).sum()
-    )
-    told[
-        (
-            "So many tables were measured at so many rows x epsilon (others count with their last "
-            "value)"
-        )
-    ] = there
+        high, _, low = 100 * np.maximum(0, -ranges(learner, eps, rows, "gap")[0])
+        told[f"Points of accuracy that {learner} loses to noise"] = (low, high)
+        (low, middle, high), tables = ranges(learner, eps, rows, "kept")
+        told[f"after {learner}: ... so of what can be learnt, it keeps"] = (low, high)
+        told[f"after {learner}: ... and in half of the tables at least"] = middle
+        low, _, high = 0.7 + 0.3 * ranges(learner, eps, rows, "way")[0]
+        told[
+            f"after {learner}: ... its accuracy, if the most frequent class has 70% of the rows"
+        ] = (max(0, low), high)
+        if learner == "privet":
+            told["Number of public tables of about this size and epsilon"] = tables
     return told
 
 
@@ -172,10 +191,11 @@ def lines_of(out: str) -> dict[str, list[str]]:
             continue
         sentence = parts[0]
         if match := re.match(
-            r"Whoever gave it (\S+) that|In the middle of the tables, (\S+) keeps", sentence
+            r"Someone who thought there was a (\S+) chance|Points of accuracy that (\S+) loses",
+            sentence,
         ):
             last = match[1] or match[2]
-        if sentence in ("... and at least", "... and in the worst and the best of them"):
+        if sentence.startswith(("... or lower", "... and in half", "... so of", "... its")):
             sentence = f"after {last}: {sentence}"
         assert sentence not in found, "no sentence stands twice"
         found[sentence] = parts[1:]
@@ -207,6 +227,8 @@ OPTIONS += (
     "12.5",
     "--people",
     "700",
+    "--majority",
+    "0.7",
 )
 
 
@@ -227,21 +249,21 @@ def test_every_number_is_reproduced(privet: Run, person: int) -> None:
             printed = lines[sentence][place]
             if isinstance(value, tuple):
                 assert [written(text) for text in printed.split(" to ")] == pytest.approx(
-                    list(value), abs=0.00501
+                    list(value), abs=0.1001 if "Points" in sentence else 0.01001
                 ), sentence
-            elif sentence.startswith("In the middle"):
+            elif "in half of the tables" in sentence:
                 assert written(printed) == pytest.approx(value, abs=0.00501), sentence
             elif isinstance(value, int):
                 assert printed == f"{value:,}", sentence
             else:
-                bound = re.search("at most|at least", sentence)
+                bound = re.search("at (most|least)$", sentence)
                 assert written(printed) == pytest.approx(value, rel=0.0101 if bound else 0.00501), (
                     sentence
                 )
                 if bound:  # a bound is not rounded in its own favour
                     assert (
                         written(printed) >= value * (1 - 1e-9)
-                        if bound[0] == "at most"
+                        if bound[1] == "most"
                         else written(printed) <= value * (1 + 1e-9)
                     )
 
@@ -251,27 +273,23 @@ def test_the_lines_of_public_tables_are_the_measurements(privet: Run) -> None:
     out = privet("epsilon", "0.3", "--schema", "s.json").out
     table = pd.read_csv(str(files("privet.epsilon") / "measured.csv"))
     shown = re.findall(
-        (
-            r"^ (\w+) +([\d,]+) +(\d+) +(\d+) +([\d.]+) +([\d.]+%) +([\d.]+%) +([\d.]+%) "
-            r"+([\d.]+%) "
-            r"+([\d.]+%) *$"
-        ),
+        (r"^ (\w[^ ]*(?: [^ ]+)*) +([\d,]+) +(\d+) +(\d+) +([\d.]+)" + 5 * r" +([\d.]+%)" + r" *$"),
         out,
         re.MULTILINE,
     )
     assert len(shown) == 4
     for name, rows, attributes, classes, eps, majority, best, *accuracies in shown:
         lines = table[(table.data == name) & (table.rows == int(rows.replace(",", "")))]
-        at = lines[lines.epsilon == float(eps)].set_index("learner")
-        assert (set(at.attributes), set(at.classes)) == ({int(attributes)}, {int(classes)})
-        assert written(majority) == pytest.approx(at.majority.iloc[0], abs=0.0005)
+        (at,) = lines[lines.epsilon == float(eps)].to_dict("records")
+        (noiseless,) = lines[np.isinf(lines.epsilon)].to_dict("records")
+        learners = ("privet", "greedy-tree", "random-trees")
+        assert (at["attributes"], at["classes"]) == (int(attributes), int(classes))
+        assert written(majority) == pytest.approx(at["majority"], abs=0.00051)
         assert written(best) == pytest.approx(
-            lines[np.isinf(lines.epsilon)].accuracy.max(), abs=0.0005
+            max(at["majority"], *(noiseless[learner] for learner in learners)), abs=0.00051
         )
-        for learner, printed in zip(
-            ("privet", "greedy-tree", "random-trees"), accuracies, strict=True
-        ):
-            assert written(printed) == pytest.approx(at.accuracy[learner], abs=0.0005)
+        for learner, printed in zip(learners, accuracies, strict=True):
+            assert written(printed) == pytest.approx(at[learner], abs=0.00051)
 
 
 def test_what_it_is_about_and_where_it_is_from(privet: Run) -> None:
@@ -330,27 +348,24 @@ def test_the_choice_is_reproduced(privet: Run) -> None:
     found = dict(re.findall(r"^ (\S.*?)\s{3,}(at \w+ [\d.]+) *$", ran.out, re.MULTILINE))
     n0 = (NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)) ** 2 * 0.25 / 0.05**2
     expected = {
-        "Whoever gave it 10% that somebody is in the table gives it afterwards no more than 20%": (
-            "at most",
-            math.log((0.2 / 0.8) / (0.1 / 0.9)),
-        ),
         (
-            "Whoever gave it 10% that somebody in it has some condition gives it afterwards no "
-            "more than 40%"
-        ): (
-            "at most",
-            math.log((0.4 / 0.6) / (0.1 / 0.9)) / 2,
-        ),
-        "A guess whether somebody is in the table is right no more often than 70%": (
+            "Someone who thought there was a 10% chance that you are in the table can raise that "
+            "to at most 20%"
+        ): ("at most", math.log((0.2 / 0.8) / (0.1 / 0.9))),
+        (
+            "Someone who thought there was a 10% chance that you, who are in the table, have some "
+            "condition can raise that to at most 40%"
+        ): ("at most", math.log((0.4 / 0.6) / (0.1 / 0.9)) / 2),
+        "A guess whether you are in the table is right no more often than 70%": (
             "at most",
             math.log(0.7 / 0.3),
         ),
         "A noisy count is exactly right no more often than 30%": ("at most", math.log(1.3 / 0.7)),
-        "The price of taking part is together no more than 1,000": (
+        "Taking part costs all people together no more than 1,000": (
             "at most",
             math.log(1 + 1000 / 2000),
         ),
-        "The noise takes no more than 1.1 times the rows": (
+        "The test needs at most 1.1 times the rows": (
             "at least",
             math.acosh(1 + 1 / (0.25 * n0 * 1.1 * 0.1)),
         ),
@@ -361,16 +376,16 @@ def test_the_choice_is_reproduced(privet: Run) -> None:
         assert float(printed) == pytest.approx(value, rel=0.01)
         assert float(printed) <= value if bound == "at most" else float(printed) >= value
     ((wish, printed),) = found.items()
-    assert wish == "At least 95% of counts are off by 10 rows or fewer"
+    assert wish == "At least 95% of noisy counts are off by at most 10 rows"
     eps = float(printed.removeprefix("at least "))
     assert within(eps, 10) >= 0.95 > within(eps - 0.002, 10)
     # acosh(1.0463...) up, ln(1.5) down
-    assert "An epsilon from 0.304 to 0.405 keeps all of these." in ran.out
+    assert "An epsilon from 0.304 to 0.405 does all of this." in ran.out
 
 
 def test_wishes_that_cannot_be_kept(privet: Run) -> None:
     out = privet("epsilon", "--posterior-below", "0.11", "--margin-below", "1").out
-    assert "No epsilon keeps all of these: more rows are needed, or other wishes." in out
+    assert "No epsilon does all of this. You need more rows, or must ask for less." in out
 
 
 def test_epsilon_explained_as_json(privet: Run) -> None:
@@ -512,6 +527,6 @@ def test_a_narrow_terminal_cuts_nothing_off(
         privet("epsilon", "0.01", "0.1", "0.5", "1", "2", "3", "5", "10", "--rows", "300").out,
     )
     assert "…" not in told
-    assert told.count("What a person loses") == -(-8 // side_by_side)
+    assert told.count("What one person risks") == -(-8 // side_by_side)
     for column in ("epsilon 0.01", "epsilon 10"):
         assert column in told

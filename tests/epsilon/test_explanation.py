@@ -91,6 +91,9 @@ def test_json():
     assert told["share"]["without"] == told["rows"] == 2000
     assert [one["prior"] for one in told["beliefs"]] == [0.01, 0.1, 0.5]
     assert {one["learner"] for one in told["expected"]} == {"privet", "greedy-tree", "random-trees"}
+    assert told["expected"][0].keys() >= {"learner", "middle", "low", "high", "tables"}
+    assert told["expected"][0]["lost"].keys() == {"low", "middle", "high"}
+    assert told["expected"][0]["accuracy"] is None
     assert told["nearest"][0].keys() >= {"data", "rows", "epsilon", "accuracy", "majority", "best"}
 
 
@@ -129,6 +132,10 @@ def test_json_has_no_infinity():
         (
             lambda: explain(1, setting=Setting(cost=-1)),
             "cost must be a finite number above zero, got -1",
+        ),
+        (
+            lambda: Setting(majority=1),
+            "majority must be above 0 and below 1, got 1",
         ),
         (
             lambda: explain(1, setting=Setting(false_alarms=1)),

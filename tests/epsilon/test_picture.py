@@ -19,11 +19,11 @@ def curve(axes, label: str) -> dict[float, float]:
 def test_the_curves_are_the_numbers():
     setting = Setting(rows=2000, priors=[0.1, 0.4])
     beliefs, attacks, rows, kept = draw_epsilon([0.5], setting=setting).axes
-    for epsilon in list(curve(beliefs, "prior 40%"))[::20]:
+    for epsilon in list(curve(beliefs, "from 40%"))[::20]:
         one = explain(epsilon, setting=setting)
-        assert curve(beliefs, "prior 40%")[epsilon] == one.beliefs[1].in_table
-        assert curve(attacks, "guess")[epsilon] == one.attack.guess
-        assert curve(attacks, "found by a test")[epsilon] == one.attack.test
+        assert curve(beliefs, "from 40%")[epsilon] == one.beliefs[1].in_table
+        assert curve(attacks, "a guess")[epsilon] == one.attack.guess
+        assert curve(attacks, "a test that wrongly flags 5%")[epsilon] == one.attack.test
         assert curve(attacks, "a noisy count is exactly right")[epsilon] == one.attack.exact_count
         assert curve(rows, "a test that needs 785")[epsilon] == one.trial.ratio
         assert curve(rows, "a share as precise as from 2,000")[epsilon] == one.share.ratio

@@ -41,12 +41,12 @@ def epsilon(
     priors: list[str] = typer.Option(
         ["0.01", "0.1", "0.5"],
         "--prior",
-        help="How likely somebody held it before, above 0 and below 1. Can be given several times.",
+        help="What somebody thought the chance was before: above 0, below 1. Can be repeated.",
     ),
     false_alarms: str = typer.Option(
         "0.05",
         "--false-alarms",
-        help="The share of people outside that a test for membership accuses.",
+        help="The share of people outside of the table that a test for membership wrongly flags.",
     ),
     tolerance: int = typer.Option(
         0,
@@ -72,30 +72,35 @@ def epsilon(
     people: int | None = typer.Option(
         None, "--people", help="How many people take part; by default as many as rows."
     ),
+    majority: str | None = typer.Option(
+        None,
+        "--majority",
+        help="The share of the most frequent class, if it is public or guessed: adds accuracies.",
+    ),
     posterior_below: str | None = typer.Option(
-        None, "--posterior-below", help="Which epsilon keeps the belief in a presence below this."
+        None, "--posterior-below", help="The largest belief that somebody is in the table."
     ),
     record_below: str | None = typer.Option(
         None,
         "--record-below",
-        help="Which keeps the belief in what a person's rows say below this.",
+        help="The largest belief in what a person's rows say.",
     ),
     attack_below: str | None = typer.Option(
-        None, "--attack-below", help="Which keeps a guess of in or out from being right more often."
+        None, "--attack-below", help="How often a guess of in or out may be right."
     ),
     exact_count_below: str | None = typer.Option(
-        None, "--exact-count-below", help="Which keeps counts from being exact more often."
+        None, "--exact-count-below", help="How often a noisy count may be exactly right."
     ),
     price_below: str | None = typer.Option(
         None,
         "--price-below",
-        help="Which keeps the price of taking part, for all people, below this.",
+        help="The largest price of taking part, for all people together.",
     ),
     margin_below: int | None = typer.Option(
-        None, "--margin-below", help="Which keeps counts within so many rows."
+        None, "--margin-below", help="The most rows that a count may be off by."
     ),
     ratio_below: str | None = typer.Option(
-        None, "--ratio-below", help="Which keeps the rows that the test needs below so many times."
+        None, "--ratio-below", help="The most times the rows that the test may need."
     ),
     plot: Path | None = typer.Option(
         None, "--plot", "-o", help="Where to draw all of it over epsilon: .svg, .png or .pdf."
@@ -106,9 +111,10 @@ def epsilon(
     """What an epsilon means for a table, or which epsilon to choose. Reads no row and charges
     nothing.
 
-    Beliefs of an adversary, attacks, noise, rows needed, the price of taking part, and what our
-    learners keep on public tables, each with its source. Epsilon is for one row, as in fit and
-    count; the schema says what a person of several rows loses.
+    What somebody can learn about a person, how often attacks succeed, the noise on counts, rows
+    needed, the price of taking part, and how accurate a model can be, each with its source.
+    Epsilon is for one row, as in fit and count; the schema says what a person of several rows
+    loses.
 
     Example: [bold]privet epsilon 0.1 1 3 --rows 20000 --plot epsilon.svg[/bold], or [bold]privet
     epsilon --posterior-below 0.2[/bold]
@@ -146,6 +152,7 @@ def epsilon(
         Trial(share, difference, level, power),
         cost,
         people,
+        majority,
     )
     choices = None if wishes == Wishes() else choose(wishes, public, setting)
     explanations = [explain(one, public, setting) for one in epsilons or ()]
@@ -179,11 +186,17 @@ def _print_explanations(
 ) -> None:
     from rich.console import Console
 
-    from privet.epsilon.wording import CAVEATS, SOURCES
+    from privet.epsilon.wording import (
+        ASK_FOR_MAJORITY,
+        CAVEATS,
+        SOURCES,
+        WHAT_CAN_BE_LEARNT,
+        describe_expected,
+    )
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = max(console.width, 140)  # in a file or a pipe nothing is cut off
+        console.width = max(console.width, 160)  # in a file or a pipe nothing is cut off
     console.print(_describe_setting(schema, setting), markup=False)
     if choices is not None:
         _print_choice(console, choices, wishes, setting)
@@ -194,8 +207,8 @@ def _print_explanations(
         if found[0].nearest and console.width < _NARROW:
             console.print(
                 (
-                    f"What learners keep on public tables like this one is shown in {_NARROW} "
-                    "columns, or with --json."
+                    f"Accuracies on public tables like this one are shown in {_NARROW} columns, or "
+                    "with --json."
                 ),
                 style="dim",
             )
@@ -203,16 +216,23 @@ def _print_explanations(
             console.print(_make_nearest_table(found, short=console.width < _WIDE))
         else:
             console.print(
-                "With --rows, or a schema that declares them, it also says what learners may keep.",
+                "With --rows, or a schema that declares them, you also see how accurate a "
+                "model can be.",
                 style="dim",
             )
         if any(
             explanation.expected and not explanation.expected[0].tables for explanation in found
         ):
             console.print(
-                "Rows x epsilon lies outside of what was measured: learners are said to keep what "
-                "they do at the nearest end."
+                "Rows and epsilon lie outside of what was measured, so accuracies are those of the "
+                "nearest that were."
             )
+        if found[0].expected:
+            for explanation in found:
+                console.print(describe_expected(explanation, setting), soft_wrap=True)
+            console.print(WHAT_CAN_BE_LEARNT, soft_wrap=True)
+            if setting.majority is None:
+                console.print(ASK_FOR_MAJORITY, soft_wrap=True)
         for caveat in CAVEATS[: 2 if found[0].nearest else 1]:
             console.print(caveat, soft_wrap=True)
     for source in SOURCES:
@@ -279,7 +299,7 @@ def _make_nearest_table(found: list[Explanation], *, short: bool) -> Table:
     )
     view.add_column("data set", overflow="fold")
     facts = ("rows", "epsilon") if short else ("rows", "attributes", "classes", "epsilon")
-    for column in (*facts, "commonest class", "without noise", *list_learners()):
+    for column in (*facts, "most frequent class", "without noise", *list_learners()):
         view.add_column(column, justify="right", overflow="fold")
     lines = [
         line
@@ -320,11 +340,11 @@ def _print_choice(console: Console, choices: Choices, wishes: Wishes, setting: S
     console.print(view)
     if not choices.possible:
         console.print(
-            "No epsilon keeps all of these: more rows are needed, or other wishes.", style="bold"
+            "No epsilon does all of this. You need more rows, or must ask for less.", style="bold"
         )
     elif choices.largest is not None and choices.smallest is not None:
         low, high = (
             format_chosen_epsilon(choices.smallest, "at least"),
             format_chosen_epsilon(choices.largest, "at most"),
         )
-        console.print(f"An epsilon from {low} to {high} keeps all of these.", style="bold")
+        console.print(f"An epsilon from {low} to {high} does all of this.", style="bold")

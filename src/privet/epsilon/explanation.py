@@ -21,7 +21,7 @@ from privet.epsilon.adversary import (
     highest_posterior,
     lowest_posterior,
 )
-from privet.epsilon.expected import Expected, MeasuredAccuracy, expect_accuracy, find_nearest
+from privet.epsilon.expected import Expected, MeasuredAccuracy, Range, expect_accuracy, find_nearest
 from privet.epsilon.noise_on_counts import (
     Noise,
     RowsNeeded,
@@ -64,6 +64,9 @@ class Setting:
     people
         How many take part; by default as many as there are rows, which is the most there
         can be.
+    majority
+        The share of the rows that have the most frequent class, if it is public or guessed.
+        With it, an accuracy can be expected.
     """
 
     rows: int | None = None
@@ -74,6 +77,7 @@ class Setting:
     trial: Trial = field(default_factory=Trial)
     cost: Number | None = None
     people: int | None = None
+    majority: Number | None = None
 
     def __post_init__(self) -> None:
         if not self.priors:
@@ -89,6 +93,8 @@ class Setting:
             check_count("rows", self.rows)
         if self.people is not None:
             check_count("people", self.people)
+        if self.majority is not None:
+            check_probability("majority", self.majority)
 
     def rows_of(self, schema: Schema | None) -> int | None:
         """Return the number of rows, as given here or as declared.
@@ -211,12 +217,14 @@ def explain(
         price=None
         if setting.cost is None
         else compute_price(loss.presence, setting.cost, setting.people_of(schema) or 1),
-        expected=() if rows is None else tuple(expect_accuracy(loss.row, rows)),
+        expected=() if rows is None else tuple(expect_accuracy(loss.row, rows, setting.majority)),
         nearest=() if rows is None else tuple(find_nearest(loss.row, rows, *shape)),
     )
 
 
 def _json_value_of(value: Any) -> Any:
+    if isinstance(value, Range):
+        value = value._asdict()
     if isinstance(value, dict):
         return {key: _json_value_of(of) for key, of in value.items()}
     if isinstance(value, list | tuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.accounting.cost import Number
 from privet.domain import Schema
+from privet.epsilon.expected import Expected, Range
 from privet.epsilon.explanation import Explanation, Setting, explain
 from privet.epsilon.noise_on_counts import check_probability
 from privet.epsilon.wording import format_epsilon, format_percent
@@ -22,7 +23,7 @@ _STEPS, _WIDTH, _SMALL = 80, 9.6, 8.5
 def draw_epsilon(
     epsilons: Sequence[Number], schema: Schema | None = None, setting: Setting | None = None
 ) -> Figure:
-    """Draw four panels over epsilon: beliefs, attacks, rows needed, and what learners keep.
+    """Draw four panels over epsilon: beliefs, attacks, rows needed, and expected accuracy.
 
     Without a number of rows, the last is the noise on a count.
 
@@ -77,24 +78,30 @@ def _plot_beliefs(axes: Axes, found: Sequence[Explanation]) -> None:
             found,
             lambda one, place=place: one.beliefs[place].in_table,
             place,
-            f"prior {format_percent(belief.prior)}",
+            f"from {format_percent(belief.prior)} before",
         )
     _format_share_axis(axes)
     axes.set_title(
-        "Highest belief that somebody is in the table\n(Lee and Clifton)", loc="left", fontsize=10
+        "What somebody can believe at most: that you are in\nthe table (Lee and Clifton)",
+        loc="left",
+        fontsize=10,
     )
 
 
 def _plot_attacks(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
     level = format_percent(check_probability("false_alarms", setting.false_alarms))
-    _plot(axes, found, lambda one: one.attack.guess, 0, "guess in or out (a coin: 50%)")
     _plot(
-        axes, found, lambda one: one.attack.test, 1, f"found by a test that accuses {level} outside"
+        axes, found, lambda one: one.attack.guess, 0, "a guess whether you are in it (a coin: 50%)"
+    )
+    _plot(
+        axes,
+        found,
+        lambda one: one.attack.test,
+        1,
+        f"a test that wrongly flags {level} of those outside",
     )
     near = (
-        "is exactly right"
-        if setting.tolerance == 0
-        else f"is off by {setting.tolerance:,} or fewer"
+        "is exactly right" if setting.tolerance == 0 else f"is off by at most {setting.tolerance:,}"
     )
     _plot(axes, found, lambda one: one.attack.exact_count, 2, f"a noisy count {near}")
     _format_share_axis(axes)
@@ -132,27 +139,38 @@ def _plot_rows_needed(axes: Axes, found: Sequence[Explanation]) -> None:
     )
 
 
-def _plot_expected(axes: Axes, found: Sequence[Explanation], _setting: Setting) -> None:
+def _plot_expected(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
     for place, learner in enumerate(found[0].expected):
         _plot(
-            axes, found, lambda one, place=place: one.expected[place].middle, place, learner.learner
+            axes,
+            found,
+            lambda one, place=place: _range_of(one.expected[place]).middle,
+            place,
+            f"{learner.learner}, median" + (" (range: grey)" if place == 0 else ""),
         )
-    first = [one.expected[0] for one in found]
-    places = [float(one.losses.row) for one in found]
+    ranges = [_range_of(one.expected[0]) for one in found]
     axes.fill_between(
-        places,
-        [one.low for one in first],
-        [one.high for one in first],
+        [float(one.losses.row) for one in found],
+        [one.low for one in ranges],
+        [one.high for one in ranges],
         color="#c9d3df",
         alpha=0.5,
         linewidth=0,
     )
     _format_share_axis(axes)
+    axes.set_ylim(bottom=min(-0.02, *(one.low - 0.02 for one in ranges)))
     title = (
-        "What is left of what can be learnt: middle of public\ntables (grey: all of them, for "
-        f"{first[0].learner})"
+        "Share of what can be learnt that a model keeps,"
+        if setting.majority is None
+        else "Accuracy, with "
+        f"{format_percent(check_probability('majority', setting.majority))} in the largest class,"
     )
-    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_title(f"{title}\nin 9 of 10 public tables", loc="left", fontsize=10)
+
+
+def _range_of(expected: Expected) -> Range:
+    """Return the range of the accuracy where there is one, and else that of the share kept."""
+    return expected.accuracy or Range(expected.low, expected.middle, expected.high)
 
 
 def _plot_noise(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
@@ -162,7 +180,7 @@ def _plot_noise(axes: Axes, found: Sequence[Explanation], setting: Setting) -> N
         found,
         lambda one: one.noise.margin + 1,
         0,
-        f"{often} of counts are off by less than this",
+        f"{often} of noisy counts are off by less than this",
     )
     _plot(axes, found, lambda one: one.noise.deviation, 1, "standard deviation")
     axes.set_yscale("log")
@@ -221,5 +239,5 @@ def _describe_people(schema: Schema | None) -> str:
     replaced = ", and a person may be replaced by another" if schema.neighbours == "replace" else ""
     return (
         f"The schema declares {schema.rows_per_person:,} rows per person at most{replaced}; "
-        "beliefs and guesses are about a person."
+        "beliefs and guesses are about one person."
     )

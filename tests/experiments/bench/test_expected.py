@@ -1,6 +1,4 @@
-"""The measurements behind ``privet epsilon``: how they are made, and how far off they are for a
-table that was left out.
-"""
+"""The measurements behind ``privet epsilon``: how they are made, and how often ranges hold."""
 
 from __future__ import annotations
 
@@ -10,61 +8,78 @@ from pathlib import Path
 
 import pytest
 
-from experiments.bench.expected.__main__ import write
-from experiments.bench.expected.check import family, left_out, table
-from experiments.bench.expected.measure import EPSILONS, LEARNERS, SETS, Run, runs
+from experiments.bench.expected.__main__ import add, is_measured
+from experiments.bench.expected.check import check_held_out, check_left_out, table
+from experiments.bench.expected.measure import EPSILONS, LEARNERS, Run, choose_rows, run
+from experiments.bench.expected.tables import NAMES, family_of, use_of
 from privet import datasets
-from privet.epsilon.expected import load_measurements
+from privet.epsilon.expected import load_measurements, select_lines
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "choose-epsilon.md"
+PAGE = Path(__file__).parents[3] / "docs" / "results" / "expected.md"
 
 
-def test_the_page_has_the_errors_of_tables_left_out():
+def test_the_page_says_how_often_ranges_hold():
     assert table() in PAGE.read_text(encoding="utf-8")
 
 
-def test_families_are_left_out_together():
-    assert {family(name) for name in ("monks1", "monks3", "synthetic2", "car")} == {
-        "monks",
-        "synthetic",
-        "car",
-    }
-
-
-def test_shares_and_lines():
-    found = left_out("privet")
-    assert found.lines == sum(
-        one.learner == "privet" and math.isfinite(one.epsilon) for one in load_measurements()
-    )
-    assert 0 < found.off < 1
-    assert 0.5 < found.within < 1
+def test_families_are_for_the_same_use():
+    assert family_of("monks1") == family_of("monks3") == "monks"
+    assert family_of("Ecdat/OFP, privins") == family_of("Ecdat/OFP, medicaid")
+    assert family_of("generated, pairs") != family_of("generated, deep")
+    uses = [use_of(name) for name in NAMES]
+    assert 0.2 < uses.count("check") / len(uses) < 0.4
 
 
 def test_what_ships_is_what_is_measured():
-    assert {one.data for one in load_measurements()} == set(SETS)
-    assert {one.learner for one in load_measurements()} == set(LEARNERS)
-    assert {one.epsilon for one in load_measurements()} == set(EPSILONS)
+    assert {line.data for line in load_measurements()} <= set(NAMES)
+    assert {line.learner for line in load_measurements()} == set(LEARNERS)
+    assert {line.epsilon for line in load_measurements()} == set(EPSILONS)
+    for line in load_measurements():
+        assert line.use == use_of(line.data)
 
 
-def test_a_file_holds_means_and_standard_errors(tmp_path):
-    found = [Run("car", 6, 4, 300, "privet", math.inf, accuracy, 0.5) for accuracy in (0.6, 0.8)]
-    write([*found, Run("car", 6, 4, 300, "privet", 0.1, 0.7, 0.5)], tmp_path / "m.csv")
-    with (tmp_path / "m.csv").open() as file:
-        first, second = csv.DictReader(file)
-    assert (
-        first["epsilon"],
-        first["repeats"],
-        first["accuracy"],
-        first["error"],
-        first["majority"],
-    ) == ("inf", "2", "0.7", "0.1", "0.5")
-    assert (second["epsilon"], second["repeats"], second["accuracy"]) == ("0.1", "1", "0.7")
+def test_checks_count_each_table_once():
+    lines = [line for line in select_lines("privet", "way") if line.use == "check"]
+    found = check_held_out("privet", "way", lines)
+    assert (found.lines, found.tables) == (len(lines), len({line.data for line in lines}))
+    some = [line for line in lines if line.data != lines[0].data or line == lines[0]]
+    assert check_held_out("privet", "way", some).tables == found.tables
+
+
+def test_tables_left_out_in_turn_are_not_in_their_own_range():
+    lines = [line for line in select_lines("privet", "kept") if line.use == "range"]
+    assert 0.85 < check_left_out("privet", "kept", lines).held < 0.99
+
+
+def test_the_file_grows_by_a_row_for_all_learners(tmp_path):
+    path = tmp_path / "m.csv"
+    for rows in (300, 900):
+        add(
+            [
+                Run("car", "range", 6, 4, rows, 400, learner, epsilon, accuracy, 0.5)
+                for epsilon in (0.1, math.inf)
+                for learner, accuracy in (("privet", 0.75), ("greedy-tree", 0.5))
+            ],
+            path,
+        )
+    with path.open() as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["rows"], line["epsilon"]) for line in lines] == [
+        (rows, epsilon) for rows in ("300", "900") for epsilon in ("0.1", "inf")
+    ]
+    assert {(line["privet"], line["greedy-tree"]) for line in lines} == {("0.75", "0.5")}
+    assert is_measured(path, "car", 900)
+    assert not is_measured(path, "car", 901)
+    assert not is_measured(tmp_path / "none.csv", "car", 900)
 
 
 @pytest.mark.slow
 def test_a_repeat_on_car():
-    found = list(runs(datasets.load("car"), 0))
-    assert len(found) == 2 * len(LEARNERS) * len(EPSILONS)
-    assert {(one.rows, one.attributes, one.classes) for one in found} == {(300, 6, 4), (1000, 6, 4)}
+    data = datasets.load("car")
+    found = list(run(data, 0))
+    assert len(found) == len(LEARNERS) * len(EPSILONS)
+    assert {(one.rows, one.attributes, one.classes) for one in found} == {
+        (choose_rows(data, 0), 6, 4)
+    }
     best = max(one.accuracy for one in found if math.isinf(one.epsilon))
-    assert best > max(one.majority for one in found) > 0.6
+    assert best > found[0].majority > 0.6
