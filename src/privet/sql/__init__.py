@@ -15,7 +15,7 @@ Examples
 >>> car = pv.datasets.load("car")
 >>> connection = duckdb.connect()
 >>> curator = pv.Curator(car.table, car.schema, pv.Budget(1))
->>> with warnings.catch_warnings(record=True) as caught:
+>>> with warnings.catch_warnings(action="ignore"):
 ...     pv.sql.register(connection, {"car": curator})
 >>> connection.execute("SELECT privet_count('car', epsilon := 0.1)").fetchone()
 (...,)

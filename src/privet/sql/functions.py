@@ -73,7 +73,8 @@ def register(connection: duckdb.DuckDBPyConnection, curators: Mapping[str, AnyCu
 
     ``privet_count(dataset, condition, epsilon, key)`` is a noisy number, and
     ``privet_counts(dataset, condition, epsilon, by, key)`` a table of combinations of labels with
-    their noisy numbers. A condition is JSON, as ``privet.ask`` has it in PostgreSQL.
+    their noisy numbers. A condition is JSON, as ``privet.ask`` has it in PostgreSQL, but that the
+    classes that count must not depend on other attributes.
 
     All calls with the same arguments in one transaction are one question: it is charged once, and
     the answers are the same. So a statement that calls a function for each row is charged once. The
@@ -109,7 +110,7 @@ def register(connection: duckdb.DuckDBPyConnection, curators: Mapping[str, AnyCu
     >>> schema = pv.Schema({"color": pv.Categorical(["red", "blue"])}, "class", ["no", "yes"])
     >>> table = pv.sql.open_table(connection, "people")
     >>> curator = pv.Curator(table, schema, pv.Budget(1))
-    >>> with warnings.catch_warnings(record=True) as caught:
+    >>> with warnings.catch_warnings(action="ignore"):
     ...     pv.sql.register(connection, {"people": curator})
     >>> sql = "FROM privet_counts('people', by := ['color'], epsilon := 0.5)"
     >>> for cell, noisy_count in connection.execute(sql).fetchall():
