@@ -61,6 +61,7 @@ NAMES = [
     "publish",
     "save",
     "split_table",
+    "sql",
     "testing",
     "tune",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from experiments.mutants.mutant import Mutant
 from experiments.mutants.run import Outcome
@@ -15,6 +16,9 @@ pass without the change, and each of them must fail with it. A change that does 
 counted as caught. How the audit works: [Is the claimed epsilon true?](../concepts/audit.md)
 """  # noqa: E501
 
+#: Faults that tests put into the functions of a database themselves.
+SQL = Path(__file__).with_name("sql.md")
+
 
 def lines(outcomes: Sequence[Outcome]) -> str:
     """The page."""
@@ -26,7 +30,7 @@ def lines(outcomes: Sequence[Outcome]) -> str:
         "|---|---|---|---|---|",
         *map(line, outcomes),
     ]
-    return "\n".join([TOP, head, *table, ""])
+    return "\n".join([TOP, head, *table, "", SQL.read_text(encoding="utf-8")])
 
 
 def named(mutant: Mutant) -> list[str]:

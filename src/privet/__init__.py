@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from privet import errors as errors
     from privet import federation as federation
     from privet import publish as publish
+    from privet import sql as sql
     from privet import testing as testing
     from privet.accounting.cost import Budget as Budget
     from privet.accounting.cost import Cost as Cost
@@ -128,6 +129,7 @@ _MODULES = {
     "federation": "privet.federation",
     "plots": "privet.report.plots",
     "publish": "privet.publish",
+    "sql": "privet.sql",
     "testing": "privet.testing",
 }
 

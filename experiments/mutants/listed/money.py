@@ -287,4 +287,22 @@ MUTANTS = (
             "[make_louder-scores that are larger]",
         ),
     ),
+    Mutant(
+        "planning a statement in DuckDB asks",
+        "register",
+        "side_effects=True",
+        "side_effects=False",
+        "whoever looks at the plan of a statement is charged for it",
+        ("sql/test_register.py::test_planning_a_statement_charges_nothing",),
+        module="sql.functions",
+    ),
+    Mutant(
+        "two DuckDB connections share the keys of their transactions",
+        "_ask",
+        'key or f"{prefix}-{own}"',
+        "key or own",
+        "an answer about one table is taken for that about another",
+        ("sql/test_register.py::test_two_connections_do_not_share_answers",),
+        module="sql.functions",
+    ),
 )

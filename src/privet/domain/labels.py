@@ -16,7 +16,7 @@ from numbers import Integral
 import numpy as np
 
 from privet._validate import show, suggest
-from privet.domain.attributes import Attribute, text_of
+from privet.domain.attributes import Attribute, Numeric, text_of
 from privet.domain.schema import Schema
 from privet.errors import QuestionError
 
@@ -104,6 +104,19 @@ def find_edge(schema: Schema, attribute: str, edge: object) -> int:
         f"{attribute!r} can be cut at {_list_some(edges)}, got {show(edge)}; choose an edge of "
         "its bins, or other bins in the schema"
     )
+
+
+def list_edges(attribute: Attribute) -> list[str | None]:
+    """Return the edges of the bins of an ordered attribute as conditions name them.
+
+    They are one more than there are bins. The last one has a name for numbers only: dates and
+    listed values end with a label.
+    """
+    if not attribute.ordered:
+        return []
+    edges: list[str | None] = [attribute.label_edge(code) for code in range(attribute.bins)]
+    last = attribute.label_edge(attribute.bins) if isinstance(attribute, Numeric) else None
+    return [*edges, last]
 
 
 def refuse_edge(schema: Schema, attribute: str, code: object) -> None:

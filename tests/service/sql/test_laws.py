@@ -5,6 +5,7 @@ charged; and faults that are put into the functions on purpose are noticed.
 from __future__ import annotations
 
 from fractions import Fraction as F
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -167,6 +168,15 @@ def test_a_fault_is_noticed(postgres, mutant):
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         check(own)
     own.ledger.close()
+
+
+def test_the_page_lists_every_fault():
+    page = Path(__file__).parents[3] / "docs" / "results" / "mutants.md"
+    listed = page.read_text(encoding="utf-8").rpartition("## Faults in SQL")[2]
+    missing = [
+        name for name, fault in MUTANTS.items() if f"| {name} | `{fault[0]}` |" not in listed
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -16,7 +16,8 @@ from urllib.parse import quote
 
 from privet.accounting.ledger.base import check_name
 from privet.accounting.ledger.postgres import PostgresLedger
-from privet.domain import Attribute, Numeric, Schema
+from privet.domain import Attribute, Schema
+from privet.domain.labels import list_edges
 from privet.errors import AccessError, ParameterError, PrivacyError
 from privet.service.sql.installation import bring_up_to_date
 from privet.tables.postgres.codes import PostgresDialect, encode_postgres_rows
@@ -279,16 +280,3 @@ class Stored(PostgresDialect):
 def asked_attributes(schema: Schema) -> dict[str, Attribute]:
     """Return what a condition can name: the attributes, and the target."""
     return {**schema.attributes, schema.target: schema.label}
-
-
-def list_edges(attribute: Attribute) -> list[str | None]:
-    """Return the edges of the bins of an ordered attribute as conditions name them.
-
-    They are one more than there are bins. The last one has a name for numbers only: dates and
-    listed values end with a label.
-    """
-    if not attribute.ordered:
-        return []
-    edges: list[str | None] = [attribute.label_edge(code) for code in range(attribute.bins)]
-    last = attribute.label_edge(attribute.bins) if isinstance(attribute, Numeric) else None
-    return [*edges, last]

@@ -63,7 +63,7 @@ class DuckDBTable:
     ``relation`` is SQL of our own with ``parameters`` bound in it, or a quoted table name;
     ``database`` is the database file, opened read-only, or None for files that DuckDB reads
     directly; ``broken_lines`` is SQL with its values that tells whether some line of a text file is
-    no record.
+    no record; ``opened`` is a connection to a database that somebody else has opened.
     """
 
     name: str
@@ -71,9 +71,12 @@ class DuckDBTable:
     parameters: dict[str, Any]
     database: str | None = None
     broken_lines: tuple[str, dict[str, Any]] | None = None
+    opened: duckdb.DuckDBPyConnection | None = None
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
+        if self.opened is not None:
+            return self.opened
         connection = connect(self.database, self.name)
         self._opened_file  # noqa: B018 - which file it is, as long as it is open
         return connection
@@ -244,23 +247,35 @@ def table_of_database(path: Path, name: str) -> DuckDBTable:
                 f"{path.name} is an SQLite file; write sqlite:///{path.name}?table={name}"
             )
     with connect(str(path), path.name) as connection:
-        rows = connection.execute(
-            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = "
-            "current_database() "
-            "AND lower($name) IN (lower(table_name), lower(table_schema || '.' || table_name))",
-            {"name": name},
-        ).fetchall()
+        schema, table = _find_table(connection, name, path.name)
+    return DuckDBTable(f"{schema}.{table}", _quote(schema, table), {}, database=str(path))
+
+
+def table_of_connection(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBTable:
+    """Return a table of a connection's database, read over a connection of its own."""
+    own = connection.cursor()
+    schema, table = _find_table(own, name, "the committed tables of this database")
+    return DuckDBTable(f"{schema}.{table}", _quote(schema, table), {}, opened=own)
+
+
+def _find_table(connection: duckdb.DuckDBPyConnection, name: str, place: str) -> tuple[str, str]:
+    """Return the schema and the name of a table, as the database has them."""
+    rows = connection.execute(
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = "
+        "current_database() "
+        "AND lower($name) IN (lower(table_name), lower(table_schema || '.' || table_name))",
+        {"name": name},
+    ).fetchall()
     if len(rows) > 1:
         rows = [row for row in rows if row[0] == "main"]
     if len(rows) != 1:
-        raise TableError(f"no table {name!r} in {path.name}")
-    (schema, table) = rows[0]
-    return DuckDBTable(
-        f"{schema}.{table}",
-        f"{quote_identifier(schema)}.{quote_identifier(table)}",
-        {},
-        database=str(path),
-    )
+        raise TableError(f"no table {name!r} in {place}")
+    (found,) = rows
+    return found
+
+
+def _quote(schema: str, table: str) -> str:
+    return f"{quote_identifier(schema)}.{quote_identifier(table)}"
 
 
 # -- exact counts --
