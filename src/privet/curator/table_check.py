@@ -19,7 +19,6 @@ import numpy as np
 
 from privet.domain import Schema
 from privet.domain.attributes.base import PROBLEMS, What
-from privet.domain.attributes.binned import Binned
 from privet.domain.encode.columns import Columns
 from privet.domain.encode.rows import ColumnCodes, encode
 from privet.domain.encode.values import codes_of_plain, describe, raise_if_any
@@ -156,7 +155,7 @@ def _explain(schema: Schema, column: str, what: What) -> str:
 
 def _explain_unread(schema: Schema, name: str, count: int) -> ColumnMisfit:
     attribute = schema.attributes[name]
-    assert isinstance(attribute, Binned)
+    assert attribute.unreadable is not None
     column = attribute.column or name
     problem = f"column {column!r} {_UNREAD[attribute.unreadable]}"
     return ColumnMisfit(column, count, problem, f"counted as {attribute.missing}")
@@ -203,7 +202,7 @@ def _count_unread(schema: Schema, block: Any, y: Any) -> Iterator[tuple[str, int
     """
     columns = Columns(schema, block, y, with_target=True)
     for name, attribute in schema.attributes.items():
-        if not isinstance(attribute, Binned) or attribute.missing is None:
+        if attribute.unreadable is None or attribute.missing is None:
             continue
         column = columns[name]
         if column.numbers(0, 1) is not None or column.moments(0, 1) is not None:

@@ -16,7 +16,7 @@ from numbers import Integral
 import numpy as np
 
 from privet._validate import show, suggest
-from privet.domain.attributes import Attribute, Numeric, text_of
+from privet.domain.attributes import Attribute, text_of
 from privet.domain.schema import Schema
 from privet.errors import QuestionError
 
@@ -115,7 +115,7 @@ def list_edges(attribute: Attribute) -> list[str | None]:
     if not attribute.ordered:
         return []
     edges: list[str | None] = [attribute.label_edge(code) for code in range(attribute.bins)]
-    last = attribute.label_edge(attribute.bins) if isinstance(attribute, Numeric) else None
+    last = attribute.label_edge(attribute.bins) if attribute.holds_numbers else None
     return [*edges, last]
 
 

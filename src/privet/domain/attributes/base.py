@@ -82,8 +82,11 @@ class Attribute(ABC):
     #: Whether codes have an order: then they are split at thresholds, and missing entries, where
     #: they are set apart, have the last code.
     ordered: ClassVar[bool]
-    #: Whether raw data are best held as floats: 202 and 202.0 are the same entry then.
+    #: Whether raw data are best held as floats: 202 and 202.0 are the same entry then, and edges of
+    #: bins are numbers as people write them.
     holds_numbers: ClassVar[bool] = False
+    #: What the owner is told about text that cannot be read; None where any text can be a value.
+    unreadable: ClassVar[What | None] = None
     #: Whether codes are a fine grid, which learners merge into bins.
     auto: bool = False
 
@@ -123,6 +126,11 @@ class Attribute(ABC):
     def missing_code(self) -> int:
         """The code of null."""
 
+    @property
+    def missing_text(self) -> str | None:
+        """Text that is read as a missing entry."""
+        return None if self.missing is None else text_of(self.missing)
+
     @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The smallest type that holds every code, the unknown one included."""
@@ -135,6 +143,10 @@ class Attribute(ABC):
     def label_edge(self, code: int) -> str:
         """Return the text of the edge at which a bin of an ordered attribute begins."""
         return f"{self.cuts[code]:.6g}"
+
+    def list_bin_integers(self) -> tuple[list[int], list[int]] | None:
+        """Return the first and last integer of each bin; None where bins are no integers."""
+        return None
 
     def divide_grid(self, bins: int, units: float = UNITS) -> list[int]:  # noqa: ARG002
         """Return the codes at which about so many bins begin that cover the whole range.

@@ -14,7 +14,6 @@ from privet._validate import IntegerIn
 from privet.domain.attributes.base import (
     PROBLEMS,
     Attribute,
-    What,
     is_writable_text,
 )
 from privet.domain.encode.encoding import DatePart, Encoding, Scalar, ValueKind
@@ -35,9 +34,6 @@ class Binned(Attribute):
     """
 
     ordered: ClassVar[bool] = True
-    #: What the owner is told about text that cannot be read.
-    unreadable: ClassVar[What]
-
     low: float
     high: float
     missing: str | None

@@ -12,7 +12,6 @@ import numpy as np
 
 from privet._types import Floats
 from privet.domain import Attribute
-from privet.domain.attributes.numeric import Numeric
 from privet.text import escape_invisible, shorten, shorten_apart
 
 #: So many bins of an ordered attribute are shown, and so many other values; the rest are folded.
@@ -49,7 +48,7 @@ def group_values(attribute: Attribute, effects: Floats, shares: Floats) -> list[
 
 def label_values(attribute: Attribute, groups: Sequence[tuple[int, ...]]) -> list[str]:
     """Return the text of each group of codes."""
-    if isinstance(attribute, Numeric):
+    if attribute.holds_numbers:
         return _label_numbers(attribute, groups)
     texts = [escape_invisible(_label_listed(attribute, group)) for group in groups]
     return shorten_apart(texts, MAX_LABEL)
@@ -62,7 +61,7 @@ def _label_listed(attribute: Attribute, codes: tuple[int, ...]) -> str:
     return text.removeprefix("in ").removeprefix("from ")
 
 
-def _label_numbers(attribute: Numeric, groups: Sequence[tuple[int, ...]]) -> list[str]:
+def _label_numbers(attribute: Attribute, groups: Sequence[tuple[int, ...]]) -> list[str]:
     runs = [group for group in groups if group[0] < attribute.bins]
     starts = [attribute.cuts[run[0]] for run in runs[1:]]
     integers = attribute.list_bin_integers()

@@ -15,7 +15,6 @@ import numpy as np
 
 from privet._types import Floats
 from privet.domain import Attribute, Schema
-from privet.domain.attributes.numeric import Numeric
 from privet.domain.tree import Tree, domain_shares
 from privet.model.explanations.page import NOISE
 from privet.model.explanations.values import write_numbers
@@ -138,7 +137,7 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
 
     Examples: ``red, blue``, ``not grey``, ``< 35``; shortened where too long.
     """
-    if isinstance(attribute, Numeric) and max(codes) < attribute.bins:
+    if attribute.holds_numbers and max(codes) < attribute.bins:
         return _span_label(attribute, codes)
     for limit, length in ((4, None), (3, None), (2, None), (1, None), (1, 16)):
         text = attribute.describe_branch(codes, among=among, limit=limit, length=length)
@@ -152,7 +151,7 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
     return shorten(text, 32)
 
 
-def _span_label(attribute: Numeric, codes: tuple[int, ...]) -> str:
+def _span_label(attribute: Attribute, codes: tuple[int, ...]) -> str:
     """Write bins that follow one another with few digits, such as ``1 230 to 2 500``."""
     first, last = min(codes), max(codes)
     low, high = write_numbers([attribute.cuts[first], attribute.cuts[last + 1]])
