@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Tests wait half of their time, for processes that they start: two for each core at once.
+AT_ONCE ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 .PHONY: help install demo test test-all check audit mutants reproduce faults fuzz bench dist clean
 
@@ -21,8 +23,8 @@ $(READY): pyproject.toml constraints.txt
 demo: install ## A private tree of the nursery data with its guarantee; model, card and pictures in demo-out
 	@$(BIN)/privet demo
 
-test: install ## All tests but the slow ones; five minutes on two quiet cores
-	$(BIN)/python -m pytest -m 'not slow' -n auto --dist worksteal
+test: install ## All tests but the slow ones; under ten minutes on two quiet cores
+	$(BIN)/python -m pytest -m 'not slow' -n $(AT_ONCE) --dist worksteal
 
 test-all: install ## All tests, also those with Spark, which is installed first (half a gigabyte)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,dev-spark]'

@@ -48,10 +48,9 @@ def test_permute_and_flip_by_hand():
         "count",
         "count-gaussian",
         "median",
-        "join",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("gibbs-boost", "session", "forest-people")
+            for name in ("join", "gibbs-boost", "session", "forest-people")
         ),
     ],
 )

@@ -332,7 +332,7 @@ def test_costs_are_exact(cost):
 
 @given(st.data())
 def test_choices_of_one(data):
-    n = data.draw(st.integers(1, 10**4))
+    n = data.draw(st.integers(1, 1000))
     partition = Partition(Cells.everything(SCHEMA))
     query = check_query(
         ChoosePartition(Question((partition,) * n), [np.zeros((1, 2), dtype=np.int64)] * n), SCHEMA

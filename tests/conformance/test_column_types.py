@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -149,7 +150,10 @@ def test_a_picture_of_terms_names_every_value(example: Example) -> None:
     model = AdditiveClassifier(SURE).fit_from(guard(example)).model_
     # what lies beyond the bounds is in the outermost bins, so that these are written otherwise
     inner = slice(1, attribute.bins - 1) if attribute.ordered else slice(attribute.bins)
-    named = {*attribute.labels[inner], *attribute.labels[attribute.bins :]}
+    labels = attribute.labels[: attribute.bins]
+    if attribute.holds_numbers:  # written as people write them
+        labels = tuple(f"{low:g} to {high:g}" for low, high in pairwise(attribute.cuts))
+    named = {*labels[inner], *attribute.labels[attribute.bins :]}
     assert {"x", *named} <= texts_of(draw_terms(model))
 
 

@@ -118,6 +118,7 @@ class TestEveryMutant:
     def test_is_found_as_python_writes_it(self, mutant, unparsed):
         assert_same_fault(mutant, unparsed)
 
+    @pytest.mark.slow
     @every_mutant
     def test_is_found_in_another_file(self, mutant, moved):
         assert moved.mutate(replace(mutant, module=""))[1] == mutate_here(mutant)[1]
