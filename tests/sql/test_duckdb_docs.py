@@ -1,4 +1,4 @@
-"""The example of docs/how-to/ask-from-sql.md about DuckDB runs as it stands."""
+"""The example of docs/how-to/ask-in-duckdb.md runs as it stands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import privet as pv
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ask-from-sql.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ask-in-duckdb.md"
 
 
 def test_the_example_in_duckdb_runs(tmp_path, monkeypatch, capfd):
