@@ -46,7 +46,8 @@ def reproduce(
     check_integer("jobs", jobs, 1)
     need_matplotlib()
     make_folder(output)
-    cells = {one: one.cells(quick) for _, one in chosen}
+    # An experiment may name a cell twice, where two of its series have it; its lines count once.
+    cells = {one: list({cell.key: cell for cell in one.cells(quick)}.values()) for _, one in chosen}
     needed = {name for some in cells.values() for cell in some for name in cell.data}
     absent = absent_sets(needed | {name for paper, _ in chosen for name in paper.data})
     done = {
@@ -60,7 +61,8 @@ def reproduce(
     }
     outcomes = []
     for paper, experiment in chosen:
-        rows = [row for cell in done[experiment] for row in found[cell.key]] or alone[paper]
+        rows = [row for cell in done[experiment] for row in found[cell.key]]
+        rows = rows if cells[experiment] else alone[paper]
         names = dict.fromkeys(
             name for cell in cells[experiment] for name in cell.data
         ) or dict.fromkeys(paper.data)
