@@ -10,7 +10,7 @@ from itertools import groupby
 
 from experiments.papers.experiment import VERDICTS as VERDICT_ORDER
 from experiments.papers.experiment import Comparison, Outcome, Paper, Verdict, say_counts
-from experiments.papers.inventory import ITEMS
+from experiments.papers.inventory import ITEMS, LEFT_OUT
 from experiments.papers.ran import describe_runs
 from privet._page import wrap_html
 from privet.report.blocks import (
@@ -94,7 +94,8 @@ def _inventory(papers: Sequence[str]) -> list[str]:
             continue
         left_out = sum(item.why != "" for item in items)
         rows = tuple(
-            (item.place, item.what, item.where or f"left out: {item.why}") for item in items
+            (item.place, item.what, ", ".join(item.where) or LEFT_OUT + item.why)
+            for item in items
         )
         parts += [
             f"<h2>{escape_html(name)}: what the paper has, item by item</h2>",
