@@ -54,7 +54,7 @@ def claims(experiment: Experiment, rows: Sequence[Row]) -> list[Comparison]:
     return [one for one in compared if one.verdict is not None]
 
 
-@pytest.mark.parametrize("experiment", _experiments())
+@pytest.mark.parametrize("experiment", list(_experiments()))
 def test_every_claim_agrees_in_one_world_and_differs_in_another(experiment):
     cells = experiment.cells(experiment.number not in FULL)
     seen: dict[int, set[str | None]] = {}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.papers.experiment import Cell, Row
+from experiments.papers.experiment import Cell, Comparison, Experiment, Row
 from experiments.papers.hanisch import jobs as hanisch
 from experiments.papers.novakovic import jobs as novakovic
 from experiments.papers.novakovic import protocol, remarks
@@ -31,7 +31,7 @@ FACTS: dict[Any, list[Row]] = {
         {"what": "test rows", "value": 6164},
     ],
     hanisch.sample_rows: [
-        {"row": 0, "age": "<=37", "income": "1"},
+        {"row": 0, **dict.fromkeys("abcdefg", "<=37"), "income": "1"},
         {"what": "attributes", "value": 7.0},
         {"what": "rows of figure 8 that fit", "value": 5.0},
         {"what": "share of the larger half of ages", "value": 0.52},
@@ -153,6 +153,29 @@ def lines_of(cells: Sequence[Cell], world: World) -> list[Row]:
         number = repeats[cell.name] = repeats.get(cell.name, -1) + 1
         found += _lines(cell, world, number)
     return found
+
+
+def compare_and_draw(
+    experiment: Experiment, world: World, *, quick: bool = True
+) -> tuple[list[Comparison], str]:
+    """What is said about a world, and every word of the picture or table; both must be there."""
+    rows = lines_of(experiment.cells(quick), world)
+    compared = experiment.compare(rows)
+    assert compared
+    assert all(one.what and one.ours for one in compared)
+    words = []
+    if experiment.draw is not None:
+        figure = experiment.draw(rows)
+        assert figure.axes
+        texts = figure.findobj(lambda artist: hasattr(artist, "get_text"))
+        words += [text.get_text() for text in texts]
+    if experiment.tabulate is not None:
+        grid = experiment.tabulate(rows)
+        assert grid.rows
+        assert {len(line) for line in grid.rows} == {len(grid.headers)}
+        words += [*grid.headers, *(cell for line in grid.rows for cell in line)]
+    assert words
+    return compared, "\n".join(words)
 
 
 def _lines(cell: Cell, world: World, number: int) -> list[Row]:
