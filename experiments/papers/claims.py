@@ -238,7 +238,7 @@ def _say(value: float, unit: str) -> str:
         return "no number"
     if unit == "points":
         return f"{100 * value:+.1f} points"
-    return f"{100 * value:.1f}%" if unit == "share" else f"{value:.4g}"
+    return f"{100 * value:.1f}%" if unit == "share" else f"{value:.5g}"
 
 
 def _interval(interval: tuple[float, float], unit: str) -> str:
@@ -246,7 +246,7 @@ def _interval(interval: tuple[float, float], unit: str) -> str:
     if math.isinf(low) or low == high:
         return ""
     if unit == "number":
-        return f" ({low:.3g} to {high:.3g})"
+        return f" ({low:.5g} to {high:.5g})"
     sign = "+" if unit == "points" else ""
     return f" ({100 * low:{sign}.1f} to {100 * high:{sign}.1f})"
 

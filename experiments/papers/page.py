@@ -94,8 +94,7 @@ def _inventory(papers: Sequence[str]) -> list[str]:
             continue
         left_out = sum(item.why != "" for item in items)
         rows = tuple(
-            (item.place, item.what, ", ".join(item.where) or LEFT_OUT + item.why)
-            for item in items
+            (item.place, item.what, ", ".join(item.where) or LEFT_OUT + item.why) for item in items
         )
         parts += [
             f"<h2>{escape_html(name)}: what the paper has, item by item</h2>",

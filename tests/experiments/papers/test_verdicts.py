@@ -12,6 +12,7 @@ import pytest
 from experiments.papers.anatomy.paper import PAPER as ANATOMY
 from experiments.papers.experiment import Comparison, Experiment, Row
 from experiments.papers.papers import MODULES, paper_named
+from experiments.papers.rdt.jobs import RDT
 from tests.experiments.papers.made_up import fold
 from tests.experiments.papers.worlds import World, lines_of, random_worlds
 
@@ -22,7 +23,18 @@ NAMED = (
 )  # fmt: skip
 MOST = 150
 #: A quick run has too few runs of these for any verdict.
-FULL = {"maximum"}
+FULL = {"maximum", "folds"}
+REAL, OTHER = ("nursery", "mushroom", "votes"), ("synthetic1", "synthetic2", "synthetic3")
+#: Worlds of which few are drawn by chance.
+SOUGHT = (
+    World(noise=0.001, noise_of=dict.fromkeys(REAL, 0.1)),
+    World(noise=0.001, noise_of=dict.fromkeys(OTHER, 0.1)),
+    World(0.5, {"epsilon": 0.6}),
+    World(0.3, of_series={RDT: 0.4, "mushroom": 0.5}),
+    World(0.3, of_series={RDT: 0.2}),
+    World(noise=0.002, noise_by_folds=0.003),
+    World(noise=0.06, noise_by_folds=-0.0028),
+)
 
 
 def _experiments() -> Iterator[object]:
@@ -41,8 +53,9 @@ def _experiments() -> Iterator[object]:
 def worlds() -> Iterator[World]:
     for base in NAMED:
         yield World(base)
-    for factor in (0.0, 0.5, 0.62, 0.99, 1.01, 2.0, 48 / 28.284):
+    for factor in (0.0, 0.5, 0.872, 0.99, 1.01, 2.0, 48 / 28.284):
         yield World(factor=factor)
+    yield from SOUGHT
     yield from random_worlds(MOST)
 
 
