@@ -128,7 +128,7 @@ def _paper(paper: Paper, outcomes: Sequence[Outcome]) -> list[str]:
     head = f"<h2>{escape_html(paper.reference)}</h2>"
     return [
         head,
-        *map(render_html_block, [*blocks, Paragraph(paper.setting)]),
+        *map(render_html_block, [*blocks, Paragraph(f"The paper's protocol. {paper.setting}")]),
         *(_section(one) for one in outcomes),
     ]
 

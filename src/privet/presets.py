@@ -1,9 +1,11 @@
 """Learners set up as four papers describe them, ready to be trained.
 
 Use them to compare with a paper, or to see what its choices cost: the defaults of the learners are
-better (:doc:`results <docs/results/reproduce>`). Each returns an untrained classifier, whose
+better, see docs/results/reproduce.md. Each returns an untrained classifier, whose
 parameters can still be changed with ``set_params``. Epsilon is for one row added or removed.
 
+Examples
+--------
 >>> import privet as pv
 >>> car = pv.datasets.load("car")
 >>> curator = pv.Curator(car.table, car.schema, pv.Budget(2))

@@ -25,7 +25,7 @@ def test_what_is_run_among_other_papers(tmp_path, monkeypatch):
     measured(tmp_path, True, ())
     measured(tmp_path, False, {"adult", "autos"})
     assert measured(tmp_path, True, {"votes", "adult"}) == []
-    assert asked == [([2, 4], 1), ([2, 3], {1: 10, 2: 10, 3: 10, 4: 3, 5: 3})]
+    assert asked == [([2, 4], 1), ([2, 3], {1: 5, 2: 5, 3: 5, 4: 3, 5: 3})]
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(2.0, "agrees"), (9.0, "differs")])

@@ -24,6 +24,7 @@ NAMED = (
 MOST = 150
 #: A quick run has too few runs of these for any verdict.
 FULL = {"maximum", "folds"}
+SLOW = {"summary", "dimensions"}
 REAL, OTHER = ("nursery", "mushroom", "votes"), ("synthetic1", "synthetic2", "synthetic3")
 #: Worlds of which few are drawn by chance.
 SOUGHT = (
@@ -45,7 +46,8 @@ def _experiments() -> Iterator[object]:
             if name == "anatomy" and experiment.number != "love canal":
                 continue  # their lines are measured, see below
             way = getattr(experiment.compare, "func", experiment.compare)
-            marks = [pytest.mark.slow] if way in seen else []
+            slow = way in seen or experiment.number in SLOW
+            marks = [pytest.mark.slow] if slow else []
             seen.add(way)
             yield pytest.param(experiment, id=f"{name}-{experiment.number}", marks=marks)
 
