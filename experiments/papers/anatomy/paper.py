@@ -11,7 +11,6 @@ import pandas as pd
 
 from experiments.papers.anatomy.equation import PAPERS, name_line
 from experiments.papers.anatomy.experiments import EXPERIMENTS, chosen
-from experiments.papers.anatomy.folds import FOLDS
 from experiments.papers.anatomy.pictures import accuracy_picture, memory_picture, time_picture
 from experiments.papers.anatomy.run import run
 from experiments.papers.anatomy.summary import ORDER, WARNING, paired, rank_correlation, title
