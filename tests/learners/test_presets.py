@@ -252,4 +252,5 @@ def test_min_rows_is_refused_where_no_count_is_paid_for(learner, schedule):
         match=rf"{learner.__name__}: min_rows=20 needs class counts on the way.*schedule='thesis'",
     ):
         learner(schema=CAR.schema, schedule=schedule, min_rows=20).fit(CAR.table)
-    assert learner(schema=CAR.schema, schedule="thesis", min_rows=20).fit(CAR.table).model_
+    for allowed in ({"schedule": "thesis", "min_rows": 20}, {"schedule": schedule, "min_rows": 0}):
+        assert learner(schema=CAR.schema, **allowed).fit(CAR.table).model_

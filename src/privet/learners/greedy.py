@@ -169,7 +169,7 @@ class GreedyTreeClassifier(PrivateClassifier):
 
 def refuse_min_rows(owner: str, schedule: Schedule, min_rows: float) -> None:
     """Raise where ``min_rows`` is set and no schedule would look at it."""
-    if schedule != "thesis" and min_rows != MIN_ROWS:
+    if schedule != "thesis" and min_rows not in (0, MIN_ROWS):  # 0 asks for nothing
         raise ParameterError(
             f"{owner}: min_rows={min_rows:g} needs class counts on the way, which "
             f"schedule={schedule!r} does not pay for; set schedule='thesis', or leave min_rows out"
