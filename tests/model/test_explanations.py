@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, product
 from math import factorial
 
@@ -22,7 +23,13 @@ from privet.model.explanations.effects import (
     find_interactions,
 )
 from privet.model.explanations.people import People
-from privet.model.explanations.values import group_values, label_values, write_numbers
+from privet.model.explanations.values import (
+    choose_shown,
+    group_values,
+    label_values,
+    name_class,
+    write_numbers,
+)
 from privet.model.population import Population
 from tests.report.models import SCHEMA, small_model, small_tree, statement
 from tests.report.scored import drawn_tree, scored_model, term
@@ -387,6 +394,46 @@ def test_a_row_that_costs_decide_says_so():
     said = model.with_costs(costs).explain(rows)
     assert said.rows[0].decision == least
     assert "because some mistakes cost more than others" in " ".join(said.to_html().split())
+
+
+def test_what_makes_no_difference_is_named_once():
+    """Ten lines of nothing would hide the one that says something."""
+    said = with_term([2.0, 0.0, -2.0, 0.4]).explain(synthetic(1))
+    assert said.silent == ("form", "income", "colour")
+    page = said.to_html()
+    assert "form, income, colour make no difference to this model." in page
+    assert ">age</th>" in page
+    assert ">form</th>" not in page
+    assert "form = " not in page
+    assert random_model(1).explain().silent == ()
+
+
+def test_a_value_is_folded_only_with_others():
+    weight = np.array([3.0, 1.0, 2.0, 0.5])
+    assert choose_shown(weight, None, 3) == ([0, 1, 2, 3], [])
+    assert choose_shown(weight, None, 2) == ([0, 2], [1, 3])
+    sure = np.array([[False], [True], [False], [True]])
+    assert choose_shown(weight, sure, 2) == ([1, 3], [0, 2])
+
+
+def test_a_bar_has_the_colour_of_the_class_that_it_speaks_for():
+    """As in the pictures: the first of two classes to the left, the second to the right."""
+    schema = SCHEMA.number_classes(2)
+    page = random_model(1, schema).explain().to_html()
+    bars = re.findall(r'title="([+-])[^"]*"><s[^>]*></s><b class="(\w+)"', page)
+    looks = {("-", "c0"), ("+", "c1"), ("+", "size")}  # sizes speak for no class
+    assert set(bars) == looks
+    columns = random_model(1).explain().to_html()
+    assert set(re.findall(r'<b class="(\w+)"', columns)) == {"c0", "c1", "c2", "size"}
+
+
+def test_a_label_that_is_no_word_is_quoted_in_sentences():
+    assert [name_class(label) for label in ("yes", "+", "-", ">50K")] == [
+        "yes",
+        "'+'",
+        "'-'",
+        ">50K",
+    ]
 
 
 def test_only_the_first_rows_are_unfolded():

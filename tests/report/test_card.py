@@ -307,7 +307,7 @@ def evil_model():
 
 def test_html_escapes_everything():
     page = page_of(evil_model())
-    assert page.tags == {
+    assert page.tags <= {
         "html",
         "head",
         "meta",
@@ -328,7 +328,7 @@ def test_html_escapes_everything():
         "td",
         *("span", "em", "small", "b", "i", "s", "details", "summary"),  # of pictures
     }
-    assert {name for name, _ in page.attributes} == {
+    assert {name for name, _ in page.attributes} <= {
         "lang",
         "charset",
         "name",

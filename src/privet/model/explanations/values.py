@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet._types import Floats
+from privet._types import Bools, Floats
 from privet.domain import Attribute
 from privet.text import escape_invisible, shorten, shorten_apart
 
@@ -44,6 +44,25 @@ def group_values(attribute: Attribute, effects: Floats, shares: Floats) -> list[
         runs[first : first + 2] = [runs[first] + runs[first + 1]]
         means, weights = np.delete(means, first + 1, axis=0), np.delete(weights, first + 1)
     return [*runs, *((code,) for code in range(attribute.bins, attribute.size))]
+
+
+def choose_shown(weight: Floats, sure: Bools | None, most: int) -> tuple[list[int], list[int]]:
+    """Return the rows of values to show, and those to fold, each in order.
+
+    First come those that can be told from noise, then those that move most people's score. A single
+    row more takes no more room than saying so, and bins of a number and "missing" stay together.
+    """
+    count = len(weight)
+    if count <= most + 1:
+        return list(range(count)), []
+    told = np.ones(count, dtype=bool) if sure is None else sure.any(axis=1)
+    order = np.lexsort((-weight, ~told)).tolist()
+    return sorted(order[:most]), sorted(order[most:])
+
+
+def name_class(label: str) -> str:
+    """Return the label of a class for a sentence: in quotes where it has no letter and no digit."""
+    return label if any(char.isalnum() for char in label) else f"'{label}'"
 
 
 def label_values(attribute: Attribute, groups: Sequence[tuple[int, ...]]) -> list[str]:
