@@ -26,6 +26,7 @@ from privet.model.explanations.people import People
 from privet.model.explanations.values import (
     choose_shown,
     group_values,
+    join_alike,
     label_values,
     name_class,
     write_numbers,
@@ -414,6 +415,18 @@ def test_a_value_is_folded_only_with_others():
     assert choose_shown(weight, None, 2) == ([0, 2], [1, 3])
     sure = np.array([[False], [True], [False], [True]])
     assert choose_shown(weight, sure, 2) == ([1, 3], [0, 2])
+
+
+def test_values_that_a_map_says_the_same_about_stand_together():
+    numbers = np.array([[1.0, 2], [1, 2.004], [0, 0], [1, 2]])
+    values, alone = pv.Categorical(["a", "b", "c", "d"]), [(0,), (1,), (2,), (3,)]
+    assert join_alike(values, numbers, alone, 0.005) == [(0, 1, 3), (2,)]
+    assert label_values(values, [(0, 1, 3), (2,)]) == ["a, b, d", "c"]
+    years = pv.Numeric(0, 30, bins=3, missing="not told")
+    # neither with bins that are no neighbours, nor with what is missing
+    assert join_alike(years, numbers, alone, 0.005) == [(0, 1), (2,), (3,)]
+    alike = np.zeros((4, 2))
+    assert join_alike(years, alike, alone, 0.005) == [(0, 1, 2), (3,)]
 
 
 def test_a_bar_has_the_colour_of_the_class_that_it_speaks_for():

@@ -18,6 +18,7 @@ from privet.model.explanations.values import (
     MAX_VALUES,
     choose_shown,
     group_values,
+    join_alike,
     label_values,
     name_class,
 )
@@ -40,6 +41,8 @@ _GIVEN = (
 )
 #: A band is this many deviations to either side.
 BAND = 2.0
+#: Numbers of a map that are nearer than this are written alike.
+_SAME = 0.005
 #: So many classes have a colour of their own, and so many attributes are listed in a sentence.
 _COLOURS, _MAX_NAMES = 6, 20
 
@@ -323,7 +326,7 @@ def _draw_map(said: Explanation, pair: Interaction) -> str:
         attribute = said.model.schema.attributes[said.model.schema.names[place]]
         shares = said.people.shares[place]
         along = table if axis == 0 else table.T
-        groups = group_values(attribute, along, shares)
+        groups = join_alike(attribute, along, group_values(attribute, along, shares), _SAME)
         weights = np.zeros((len(groups), len(shares)))
         for row, group in enumerate(groups):
             weights[row, list(group)] = np.maximum(shares[list(group)], 1e-9)
@@ -414,7 +417,7 @@ STYLE = """
 @media print { .learnt { --c0: #33475b; --c1: #e9b44c; --c2: #6b9a88; --c3: #f6f1e7; --c4: #9c5c6e; --c5: #c9d3df;
   --size: #c9d3df; --rim: rgba(255, 255, 255, .8); print-color-adjust: exact; }
   .learnt details::details-content { content-visibility: visible; }
-  .learnt summary, .learnt p { break-after: avoid; } .learnt tr { break-inside: avoid; } }
+  .learnt summary, .learnt p { break-after: avoid; } .learnt tr, .learnt .map { break-inside: avoid; } }
 .learnt .c0 { --fill: var(--c0); } .learnt .c1 { --fill: var(--c1); } .learnt .c2 { --fill: var(--c2); }
 .learnt .c3 { --fill: var(--c3); } .learnt .c4 { --fill: var(--c4); } .learnt .c5 { --fill: var(--c5); }
 .learnt .size { --fill: var(--size); }
@@ -436,7 +439,8 @@ STYLE = """
 .learnt .wide { overflow-x: auto; }
 .learnt table.map { width: auto; font-size: .8em; } .learnt table.map th { min-width: 3em; }
 .learnt table.map td { text-align: right; padding: .2em .4em; min-width: 3.2em;
-  background: color-mix(in oklab, var(--fill) calc(var(--part) * .75), transparent); }
+  background: color-mix(in oklab, var(--fill) calc(var(--part) * .55), transparent); }
+.learnt table.map td.c1 { background: color-mix(in oklab, var(--fill) calc(var(--part) * .75), transparent); }
 @media (max-width: 40rem) { .learnt th[scope] { min-width: 5.5em; overflow-wrap: anywhere; }
   .learnt .many td.track { min-width: 2.6em; } .learnt .many th, .learnt .many td { padding-right: .25em; }
   .learnt .many tr > th:not([scope]) { font-size: .7em; overflow-wrap: anywhere; line-height: 1.2; } }
