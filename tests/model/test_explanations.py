@@ -340,6 +340,12 @@ def test_neighbouring_bins_with_like_effects_stand_together():
     assert any(group[0] == 17 for group in groups)
 
 
+def test_a_notebook_says_that_noise_was_not_measured():
+    shown = random_model(1)._repr_html_()
+    assert "The noise was not measured: some of these effects may be nothing but noise." in shown
+    assert "<summary>How to read this</summary>" in shown
+
+
 def test_names_of_columns_are_escaped():
     schema = pv.Schema({"<b>": pv.Categorical(["<i>", "x"])}, target="t", classes=["<u>", "z"])
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, "<b>")})

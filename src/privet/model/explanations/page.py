@@ -14,6 +14,7 @@ import numpy as np
 
 from privet._page import wrap_html
 from privet._types import Floats
+from privet.model.explanations.style import COLOURS, STYLE
 from privet.model.explanations.values import (
     MAX_VALUES,
     choose_shown,
@@ -43,8 +44,8 @@ _GIVEN = (
 BAND = 2.0
 #: Numbers of a map that are nearer than this are written alike.
 _SAME = 0.005
-#: So many classes have a colour of their own, and so many attributes are listed in a sentence.
-_COLOURS, _MAX_NAMES = 6, 20
+#: So many attributes are listed in a sentence.
+_MAX_NAMES = 20
 
 
 def write_page(said: Explanation) -> str:
@@ -74,6 +75,16 @@ def write_body(said: Explanation) -> str:
 def write_summary(said: Explanation, opened: int = 0) -> str:
     """Return what matters and what each value does, folded but for the first few attributes."""
     return _wrap(_write_importances(said), *_write_effects(said, opened))
+
+
+def write_box(said: Explanation) -> str:
+    """Return the summary for a notebook: how to read it is folded, that it may be noise is not."""
+    *reading, noise = explain_reading(said)
+    if not said.repeats:
+        noise += " A classifier's explain() measures it."
+    how = "".join(f"<p>{escape_html(text)}</p>" for text in reading)
+    folded = f"<details><summary>How to read this</summary>{how}</details>"
+    return f'<div class="learnt"><p>{escape_html(noise)}</p>{folded}</div>{write_summary(said)}'
 
 
 def explain_silence(said: Explanation) -> str:
@@ -183,9 +194,11 @@ def _write_effect(said: Explanation, effect: Effect, *, opened: bool) -> str:
         inner = _write_values(said, effect, rest, limit)
         more = f"{len(rest)} more value{'s' if len(rest) > 1 else ''}"
         table += f"<details><summary>{more}</summary>{inner}</details>"
-    quiet = "" if effect.sure is None or effect.sure.any() else f" <i>{NOISE}</i>"
+    told = effect.sure is None or bool(effect.sure.any())
+    quiet = "" if told else f" <i>{NOISE}</i>"
+    look = f"{' class=paper' if told else ''}{' open' if opened and told else ''}"
     return (
-        f"<details{' open' if opened else ''}><summary><b>{escape_html(effect.name)}</b>{quiet}"
+        f"<details{look}><summary><b>{escape_html(effect.name)}</b>{quiet}"
         f"</summary>{table}</details>"
     )
 
@@ -291,7 +304,7 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
     )
     if number <= _OPEN_ROWS:
         return f"<h2>{title}</h2>{text}"
-    return f"<details><summary><b>{title}</b></summary>{text}</details>"
+    return f"<details class=paper><summary><b>{title}</b></summary>{text}</details>"
 
 
 def _write_interactions(said: Explanation) -> list[str]:
@@ -345,9 +358,9 @@ def _draw_map(said: Explanation, pair: Interaction) -> str:
         lines.append(f"<tr><th>{escape_html(label)}</th>{cells}</tr>")
     one, other = map(escape_html, pair.names)
     return (
-        f"<details><summary><b>{one}</b> (down) and <b>{other}</b> (across)</summary><div "
-        f"class='wide'><table class='map'><tr><th></th>{head}</tr>{''.join(lines)}</table></div>"
-        "</details>"
+        f"<details class=paper><summary><b>{one}</b> (down) and <b>{other}</b> (across)</summary>"
+        f"<div class='wide'><table class='map'><tr><th></th>{head}</tr>{''.join(lines)}</table>"
+        "</div></details>"
     )
 
 
@@ -373,7 +386,7 @@ def _draw_bar(
     zero, reach = (0.0, 100.0) if classes is None else (50.0, 50.0)
     length = min(abs(value) / limit, 1.0) * reach
     start = zero - length if value < 0 else zero
-    look = "size" if classes is None else f"c{classes[int(value >= 0)] % _COLOURS}"
+    look = "size" if classes is None else f"c{classes[int(value >= 0)] % COLOURS}"
     look += " unsure" if sure is False else ""
     told = f"{value:+.3f}"
     line = ""
@@ -406,42 +419,3 @@ def _write_number(value: float, said: Explanation) -> str:
 def _write_share(share: float) -> str:
     percent = 100 * float(share)
     return f"{percent:.0f} %" if percent >= 9.5 else f"{percent:.1f} %"
-
-
-#: The colours are those of privet.report.plots.style.FILLS; on dark paper, the first is light.
-STYLE = """
-.learnt { --c0: #33475b; --c1: #e9b44c; --c2: #6b9a88; --c3: #f6f1e7; --c4: #9c5c6e; --c5: #c9d3df; --size: #c9d3df;
-  --rim: rgba(255, 255, 255, .8); }
-@media (prefers-color-scheme: dark) { .learnt { --c0: #b4d0ec; --c1: #b87716; --c2: #4f8a72; --c4: #c0788c; --c5: #6f8093;
-  --size: #8293a6; --rim: rgba(0, 0, 0, .7); } }
-@media print { .learnt { --c0: #33475b; --c1: #e9b44c; --c2: #6b9a88; --c3: #f6f1e7; --c4: #9c5c6e; --c5: #c9d3df;
-  --size: #c9d3df; --rim: rgba(255, 255, 255, .8); print-color-adjust: exact; }
-  .learnt details::details-content { content-visibility: visible; }
-  .learnt summary, .learnt p { break-after: avoid; } .learnt tr, .learnt .map { break-inside: avoid; } }
-.learnt .c0 { --fill: var(--c0); } .learnt .c1 { --fill: var(--c1); } .learnt .c2 { --fill: var(--c2); }
-.learnt .c3 { --fill: var(--c3); } .learnt .c4 { --fill: var(--c4); } .learnt .c5 { --fill: var(--c5); }
-.learnt .size { --fill: var(--size); }
-.learnt table { width: 100%; border-collapse: collapse; font-size: .9em; }
-.learnt th, .learnt td { padding: .1em .5em .1em 0; border: none; vertical-align: middle; }
-.learnt th { font-weight: normal; text-align: left; min-width: 7em; }
-.learnt th.number { text-align: right; min-width: 0; } .learnt table.bars tr > th:not([scope]) { opacity: .75; font-size: .9em; }
-.learnt .ends { display: flex; justify-content: space-between; gap: 1em; }
-.learnt td.track { width: 45%; min-width: 6em; } .learnt td.number { text-align: right; white-space: nowrap; }
-.learnt .many td.track { width: auto; min-width: 5.5em; text-align: center; }
-.learnt .many th:not([scope], .number) { min-width: 0; text-align: center; }
-.learnt .axis { position: relative; height: 1.15em; }
-.learnt .axis > * { position: absolute; display: block; text-decoration: none; }
-.learnt s { top: -.1em; bottom: -.1em; border-left: 1px solid currentColor; opacity: .55; }
-.learnt b[class] { top: .15em; bottom: .15em; border: 1px solid rgba(128, 128, 128, .9); background: var(--fill); box-sizing: border-box; }
-.learnt b.unsure { background: none; border: 1px dashed currentColor; opacity: .6; }
-.learnt u { top: calc(50% - .5px); height: 1px; background: currentColor; box-shadow: 0 0 0 1px var(--rim); }
-.learnt i { opacity: .75; } .learnt details { margin: .5em 0 .5em .2em; } .learnt summary { cursor: pointer; }
-.learnt .wide { overflow-x: auto; }
-.learnt table.map { width: auto; font-size: .8em; } .learnt table.map th { min-width: 3em; }
-.learnt table.map td { text-align: right; padding: .2em .4em; min-width: 3.2em;
-  background: color-mix(in oklab, var(--fill) calc(var(--part) * .55), transparent); }
-.learnt table.map td.c1 { background: color-mix(in oklab, var(--fill) calc(var(--part) * .75), transparent); }
-@media (max-width: 40rem) { .learnt th[scope] { min-width: 5.5em; overflow-wrap: anywhere; }
-  .learnt .many td.track { min-width: 2.6em; } .learnt .many th, .learnt .many td { padding-right: .25em; }
-  .learnt .many tr > th:not([scope]) { font-size: .7em; overflow-wrap: anywhere; line-height: 1.2; } }
-"""  # noqa: E501
