@@ -501,6 +501,11 @@ def test_noisy_shares_of_people_are_said_to_be_noisy():
     assert "are noisy, too" not in scored_model().explain().to_html()
 
 
+def test_nothing_is_said_about_how_many_people_have_a_value_where_nobody_was_counted():
+    assert ">people</th>" in random_model(1).explain().to_html()
+    assert ">people</th>" not in with_term([2.0, 0, -2, 0]).explain().to_html()
+
+
 def test_fewer_people_stand_for_all_where_leaves_are_many(monkeypatch):
     model, table = random_model(1), synthetic(300)
     whole = model.explain(people=table)

@@ -208,7 +208,9 @@ def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit:
     second = escape_html(name_class(said.numbers[0]))
     likely = f"<th class='number'>{second}</th>" if one else ""
     space = "<th></th>" if one else ""
-    head = f"<tr><th></th>{_head_bars(said)}{space}{likely}<th class='number'>people</th></tr>"
+    known = said.people.source != "uniform"
+    people = "<th class='number'>people</th>" if known else ""
+    head = f"<tr><th></th>{_head_bars(said)}{space}{likely}{people}</tr>"
     lines = []
     for row in rows:
         bars = [
@@ -221,7 +223,7 @@ def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit:
             )
             for column in range(effect.values.shape[1])
         ]
-        cells = [_write_share(effect.shares[row])]
+        cells = [_write_share(effect.shares[row])] if known else []
         if one:
             likely = _write_share(effect.probabilities[row, 1])
             cells = [_write_number(effect.values[row, 0], said), likely, *cells]
