@@ -277,7 +277,7 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
         lines.append(_write_row(label, bars, "", *cells))
     labels = [escape_invisible(label) for label in said.model.schema.label.labels]
     likely = ", ".join(
-        f"{name_class(label)} {_write_share(share)}"
+        f"{name_class(label)} {_write_share(share)}".replace(" ", "\u00a0")
         for label, share in zip(labels, row.probabilities.tolist(), strict=True)
     )
     from_bars = row.score - row.average
