@@ -590,6 +590,123 @@ def test_rights_on_what_holds_the_same_rows_are_rights(place, made, granted, ask
         place.functions.revoke_role(role)
 
 
+COLORS = (
+    "CREATE TABLE kinds (name text PRIMARY KEY); INSERT INTO kinds VALUES ('warm'); CREATE TABLE "
+    "colors (name text PRIMARY KEY, kind text DEFAULT 'warm' REFERENCES kinds ON DELETE CASCADE); "
+    "INSERT INTO colors SELECT DISTINCT color FROM base; ALTER TABLE base ADD FOREIGN KEY (color) "
+    "REFERENCES colors ON DELETE CASCADE; CREATE VIEW listed AS TABLE colors"
+)
+# What is made, which right tells what rows there are, and what it is called.
+ORACLES = {
+    "deleting what rows refer to": (
+        COLORS,
+        "GRANT DELETE ON rel.colors TO {role}",
+        "may write to rel.colors, which a foreign key ties",
+    ),
+    "deleting what that refers to": (
+        COLORS,
+        "GRANT DELETE ON rel.kinds TO {role}",
+        "may write to rel.kinds, which a foreign key ties",
+    ),
+    "deleting through a view": (
+        COLORS,
+        "GRANT DELETE ON rel.listed TO {role}",
+        "may write to rel.listed, which a foreign key ties",
+    ),
+    "renaming what rows refer to": (
+        COLORS,
+        "GRANT UPDATE (name) ON rel.colors TO {role}",
+        "may write to columns of rel.colors, which a foreign key ties",
+    ),
+    "owning what rows refer to": (
+        COLORS,
+        "ALTER TABLE rel.kinds OWNER TO {role}",
+        "owns rel.kinds, which a foreign key ties",
+    ),
+    "referring to rows": (
+        "ALTER TABLE base ADD id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY; "
+        "CREATE TABLE notes (about integer REFERENCES base)",
+        "GRANT INSERT ON rel.notes TO {role}",
+        "may write to rel.notes, which a foreign key ties",
+    ),
+    "a constraint on a type": (
+        "CREATE DOMAIN years AS integer; ALTER TABLE base ALTER age TYPE years",
+        "ALTER DOMAIN rel.years OWNER TO {role}",
+        "owns the type rel.years",
+    ),
+    "another body of a function": (
+        "CREATE FUNCTION half(integer) RETURNS integer LANGUAGE sql AS 'SELECT $1 / 2'; "
+        "CREATE VIEW shown AS SELECT color, half(age) AS age, class FROM base",
+        "ALTER FUNCTION rel.half OWNER TO {role}",
+        "owns the function rel.half",
+    ),
+    "another body of an operator": (
+        "CREATE FUNCTION less(integer, integer) RETURNS integer LANGUAGE sql AS 'SELECT $1 - $2'; "
+        "CREATE OPERATOR <-> (FUNCTION = less, LEFTARG = integer, RIGHTARG = integer); "
+        "CREATE VIEW shown AS SELECT color, age OPERATOR(rel.<->) 1 AS age, class FROM base",
+        "ALTER FUNCTION rel.less OWNER TO {role}",
+        "owns the function rel.less",
+    ),
+    "the function of a trigger": (
+        "CREATE FUNCTION seen() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; "
+        "CREATE TRIGGER seen BEFORE INSERT ON base FOR EACH ROW EXECUTE FUNCTION seen()",
+        "ALTER FUNCTION rel.seen OWNER TO {role}",
+        "owns the function rel.seen",
+    ),
+}
+
+
+@pytest.fixture
+def rel(place):
+    """A schema of the owner's, with a copy of the table, and who owns it."""
+    (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
+    place.sql(f"CREATE SCHEMA rel AUTHORIZATION {owner}")
+    with place.connect(owner) as session:
+        session.execute("SET search_path = rel; CREATE TABLE base AS TABLE public.people")
+        yield session
+    place.sql("DROP SCHEMA rel CASCADE")
+
+
+@pytest.mark.parametrize(("made", "right", "why"), ORACLES.values(), ids=ORACLES.keys())
+def test_roles_that_could_find_out_which_rows_there_are_are_refused(place, rel, made, right, why):
+    rel.execute(made)
+    role = place.role()
+    dataset = new_dataset(place, table="rel.shown" if "VIEW shown" in made else "rel.base")
+    place.functions.grant_role(role, "ada")
+    place.functions.revoke_role(role)
+    place.sql(f"GRANT ALL ON SCHEMA rel TO {role}; {right.format(role=role)}")
+    with pytest.raises(PrivacyError, match=why):
+        place.functions.grant_role(role, "ada")
+    place.functions.remove_dataset(dataset)
+    place.functions.grant_role(role, "ada")  # there is nothing to find out any more
+    place.functions.revoke_role(role)
+
+
+def test_a_deletion_that_is_rolled_back_tells_how_many_rows_it_took_along(place, rel):
+    """Why rights to write to tables that a foreign key ties to the rows are refused."""
+    rel.execute(COLORS)
+    role = place.role()
+    place.sql(f"GRANT USAGE ON SCHEMA rel TO {role}; GRANT SELECT, DELETE ON rel.colors TO {role}")
+    with place.connect(role) as session:
+        session.execute("BEGIN")
+        session.execute("DELETE FROM rel.colors WHERE name = 'red'")
+        assert session.execute(
+            "SELECT n_tup_del FROM pg_stat_xact_user_tables WHERE relname = 'base'"
+        ).fetchall() == [(1000,)]
+        session.execute("ROLLBACK")
+
+
+def test_reading_what_rows_refer_to_is_no_right_on_them(place, rel):
+    rel.execute(COLORS)
+    rel.execute("CREATE TABLE others (color text REFERENCES colors)")
+    role = place.role()
+    place.sql(f"GRANT SELECT ON rel.colors, rel.kinds TO PUBLIC; GRANT ALL ON rel.others TO {role}")
+    dataset = new_dataset(place, table="rel.base")
+    place.functions.grant_role(role, "ada")
+    place.functions.remove_dataset(dataset)
+    place.functions.revoke_role(role)
+
+
 def test_rights_on_what_holds_other_rows_are_none_of_our_business(place):
     """Such as those that everybody has on the server's catalog, or on a sibling of the table that
     is asked.

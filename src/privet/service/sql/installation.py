@@ -16,7 +16,7 @@ from privet.errors import LedgerError
 if TYPE_CHECKING:
     import psycopg
 
-VERSION = 5  # Privet 0.1 has version 1
+VERSION = 6  # Privet 0.1 has version 1
 _SCRIPTS = (
     "tables.sql",
     "relations.sql",
