@@ -772,7 +772,7 @@ def test_tables_and_inner_functions_are_closed(place, session, dataset):
     }
     ((listed,),) = place.sql("SELECT privet.calls()")
     assert opened == {call.partition("(")[0] for call in listed}
-    assert len(opened) == 15
+    assert len(opened) == 17
     for name, arguments, _, strict in calls:
         if name not in opened and not strict:  # a strict one of NULL is not even called
             with pytest.raises(InsufficientPrivilege):

@@ -39,7 +39,7 @@ BEGIN
         AND privet.all_between(q.weights, cardinality(q.weights), -2147483647, 2147483647);
     IF fits IS TRUE THEN
         fits := (SELECT bool_and(x.first + sizes[x.test] - 1 <= cardinality(q.branches)) FROM unnest(q.tests, q.firsts) AS x (test, first))
-            AND (cardinality(q.weights) = 1 OR walks = 1 AND looks = 2 AND cardinality(q.weights) = sizes[q.looks[1]] * sizes[q.looks[2]]);
+            AND (cardinality(q.weights) = 1 OR walks = 1 AND looks >= 2 AND cardinality(q.weights) = sizes[q.looks[1]] * sizes[q.looks[2]]);
     END IF;
     IF fits IS NOT TRUE THEN
         PERFORM privet.refuse_question('the arrays of the question do not fit together');
