@@ -8,6 +8,7 @@ import time
 import zlib
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction as F
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -634,6 +635,12 @@ ORACLES = {
         "ALTER DOMAIN rel.years OWNER TO {role}",
         "owns the type rel.years",
     ),
+    "owning the schema": (
+        "SELECT",
+        "GRANT CREATE ON DATABASE {database} TO {role}; ALTER SCHEMA rel OWNER TO {role}; "
+        "GRANT ALL ON SCHEMA rel TO PUBLIC",
+        "owns the schema rel, where rows are",
+    ),
     "another body of a function": (
         "CREATE FUNCTION half(integer) RETURNS integer LANGUAGE sql AS 'SELECT $1 / 2'; "
         "CREATE VIEW shown AS SELECT color, half(age) AS age, class FROM base",
@@ -674,7 +681,8 @@ def test_roles_that_could_find_out_which_rows_there_are_are_refused(place, rel, 
     dataset = new_dataset(place, table="rel.shown" if "VIEW shown" in made else "rel.base")
     place.functions.grant_role(role, "ada")
     place.functions.revoke_role(role)
-    place.sql(f"GRANT ALL ON SCHEMA rel TO {role}; {right.format(role=role)}")
+    right = right.format(role=role, database=urlsplit(place.url).path[1:])
+    place.sql(f"GRANT ALL ON SCHEMA rel TO {role}; {right}")
     with pytest.raises(PrivacyError, match=why):
         place.functions.grant_role(role, "ada")
     place.functions.remove_dataset(dataset)
@@ -705,6 +713,38 @@ def test_reading_what_rows_refer_to_is_no_right_on_them(place, rel):
     place.functions.grant_role(role, "ada")
     place.functions.remove_dataset(dataset)
     place.functions.revoke_role(role)
+
+
+def test_nobody_else_can_put_a_view_where_the_table_was(place, rel):
+    """A data set knows its table by name. While the owner puts a new one there, whoever may create
+    something in the schema could have functions of theirs run with the owner's rights.
+    """
+    dataset = new_dataset(place, table="rel.base")
+    place.functions.allow(dataset, "ada")
+    role = place.role("ada")
+    place.sql(f"GRANT ALL ON SCHEMA rel TO {role}")
+    rel.execute("ALTER TABLE base RENAME TO away")
+    with place.connect(role) as session:
+        for trap in (
+            "CREATE TABLE rel.loot (who text); GRANT ALL ON rel.loot TO PUBLIC",
+            "CREATE FUNCTION rel.steal() RETURNS text LANGUAGE sql AS "
+            "'INSERT INTO rel.loot VALUES (current_user) RETURNING who'",
+            "CREATE VIEW rel.base AS SELECT rel.steal() AS color, 1 AS age, 'no'::text AS class",
+            "GRANT SELECT ON rel.base TO PUBLIC",
+        ):
+            session.execute(trap)
+        with pytest.raises(InsufficientPrivilege, match="cannot be read now; nothing is charged"):
+            ask(session, dataset)
+        assert session.execute("SELECT * FROM rel.loot").fetchall() == []
+        session.execute("SELECT count(*) FROM rel.base")  # the trap is set
+        assert session.execute("SELECT * FROM rel.loot").fetchall() == [(role,)] * 1
+        session.execute("DROP VIEW rel.base")
+        with pytest.raises(DatabaseError, match="cannot be read now; nothing is charged"):
+            ask(session, dataset)
+        rel.execute("CREATE TABLE base AS TABLE away")  # by its owner
+        assert abs(answer(session, ask(session, dataset, epsilon=4)) - 3000) < 25
+    assert spent(place, dataset) == 4
+    place.functions.remove_dataset(dataset)
 
 
 def test_rights_on_what_holds_other_rows_are_none_of_our_business(place):

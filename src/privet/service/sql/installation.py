@@ -90,7 +90,7 @@ def upgrade(ledger: PostgresLedger) -> str:
         old = connection.execute(
             "SELECT dataset FROM privet.datasets WHERE schema = '' ORDER BY dataset"
         ).fetchall()
-        mighty = connection.execute("SELECT role, might FROM privet.mighty()").fetchall()
+        mighty = connection.execute("SELECT DISTINCT role, might FROM privet.mighty()").fetchall()
     said = f"version {now} of the SQL functions is in {ledger.name} already"
     if before != now:
         said = f"upgraded the SQL functions in {ledger.name} from version {before} to {now}"

@@ -209,9 +209,10 @@ END $$;
 -- The exact numbers of a question that was paid for; none where a row could not be counted.
 CREATE OR REPLACE FUNCTION privet.counted(dataset text, q privet.walks) RETURNS bigint[] LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    PERFORM privet.hold_table(dataset);
     RETURN privet.exact_numbers(dataset, q);
 EXCEPTION WHEN OTHERS THEN
-    IF SQLSTATE ~ '^(40|42|55)' THEN  -- whatever the rows are: changed columns, locks, conflicts
+    IF SQLSTATE ~ '^(40|42|55)' THEN  -- whatever the rows are: changed columns or owners, locks, conflicts
         RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = 'the table of the data set cannot be read now; nothing is charged';
     END IF;
     RETURN NULL;

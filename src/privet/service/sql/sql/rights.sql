@@ -2,7 +2,7 @@
 -- counts, what everybody has, and what a role has that they are members of, whether or not they inherit it. Any right will do: who may only
 -- delete rows and make triggers reads the rows in a trigger. On tables that foreign keys tie to the rows, any right to write will do: what is
 -- refused, and how many rows a deletion takes along, says which rows there are, and a rollback makes it free. Who owns a function or a type
--- that rows go through can have them told: by another body of it, or a constraint.
+-- that rows go through can have them told: by another body of it, or a constraint; who owns their schema can put another table there.
 CREATE OR REPLACE FUNCTION privet.mighty() RETURNS TABLE (role text, might text) LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH RECURSIVE
     reads (reader, source) AS (  -- a view reads what its rules name, a table its heirs and partitions
@@ -57,6 +57,8 @@ WITH RECURSIVE
         FROM used AS u JOIN pg_proc AS p ON p.oid = u.id WHERE u.class = 'pg_proc'::regclass
         UNION SELECT t.typowner, format('owns the type %s, which rows go through', t.oid::regtype)
         FROM used AS u JOIN pg_type AS t ON t.oid = u.id WHERE u.class = 'pg_type'::regclass
+        UNION SELECT n.nspowner, format('owns the schema %I, where rows are', n.nspname)
+        FROM sources AS s JOIN pg_class AS c ON c.oid = s.id JOIN pg_namespace AS n ON n.oid = c.relnamespace
         UNION SELECT a.grantee, 'may create functions in the schema privet'
         FROM pg_namespace AS n, aclexplode(n.nspacl) AS a WHERE n.nspname = 'privet' AND a.privilege_type = 'CREATE'
         UNION SELECT r.oid, 'is a superuser, or may replicate, create roles or bypass row security'

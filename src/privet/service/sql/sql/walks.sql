@@ -46,6 +46,25 @@ BEGIN
     END IF;
 END $$;
 
+-- Refuse a table that is away, or not of the owner that it had when it was added. It cannot be replaced from here on: its name is the part of
+-- a statement that was quoted at registration, and the lock holds it.
+CREATE OR REPLACE FUNCTION privet.hold_table(dataset text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    the privet.datasets;
+    kind "char";
+    owner text;
+BEGIN
+    SELECT d.* INTO STRICT the FROM privet.datasets AS d WHERE d.dataset = hold_table.dataset;
+    FOR i IN 1 .. 2 LOOP
+        SELECT c.relkind, pg_get_userbyid(c.relowner) INTO kind, owner FROM pg_class AS c WHERE c.oid = to_regclass(the.relation);
+        IF owner IS DISTINCT FROM the.owner THEN
+            RAISE insufficient_privilege;
+        ELSIF kind IN ('r', 'p', 'v') THEN  -- others cannot be locked
+            EXECUTE format('LOCK TABLE %s IN ACCESS SHARE MODE', the.relation);
+        END IF;
+    END LOOP;
+END $$;
+
 -- The exact numbers. Every row takes the same steps, whatever is asked and wherever it ends, and all numbers are there before the first row
 -- comes, so that neither time nor memory says which are not zero. The caller's work_mem would say when something goes to disk, and EXPLAIN
 -- how much of it; only one ask counts at a time, so that one can have more. Rows are read in the order that they lie in: in the order of an
