@@ -715,6 +715,30 @@ def test_reading_what_rows_refer_to_is_no_right_on_them(place, rel):
     place.functions.revoke_role(role)
 
 
+def test_who_could_copy_the_database_with_its_ledger_is_refused(postgres):
+    """Every copy would have the whole budget."""
+    own = place_on(postgres)
+    new_dataset(own)
+    database = urlsplit(own.url).path[1:]
+    try:
+        ((owner,),) = own.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")
+        role = own.role()
+        own.sql(f"ALTER ROLE {role} CREATEDB")
+        own.functions.grant_role(role, "ada")  # makes databases, but not of this one
+        own.functions.revoke_role(role)
+        own.sql(f"ALTER DATABASE {database} IS_TEMPLATE true")
+        with pytest.raises(PrivacyError, match="can copy the database with its ledger"):
+            own.functions.grant_role(role, "ada")
+        own.sql(f"ALTER DATABASE {database} IS_TEMPLATE false; ALTER ROLE {role} NOCREATEDB")
+        own.sql(f"ALTER DATABASE {database} OWNER TO {role}")
+        own.sql(f"GRANT ALL ON DATABASE {database} TO {owner}")
+        with pytest.raises(PrivacyError, match="owns the database"):
+            own.functions.grant_role(role, "ada")
+    finally:
+        own.sql(f"ALTER DATABASE {database} IS_TEMPLATE false")
+        own.ledger.close()
+
+
 def test_nobody_else_can_put_a_view_where_the_table_was(place, rel):
     """A data set knows its table by name. While the owner puts a new one there, whoever may create
     something in the schema could have functions of theirs run with the owner's rights.

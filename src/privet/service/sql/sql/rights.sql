@@ -61,6 +61,9 @@ WITH RECURSIVE
         FROM sources AS s JOIN pg_class AS c ON c.oid = s.id JOIN pg_namespace AS n ON n.oid = c.relnamespace
         UNION SELECT a.grantee, 'may create functions in the schema privet'
         FROM pg_namespace AS n, aclexplode(n.nspacl) AS a WHERE n.nspname = 'privet' AND a.privilege_type = 'CREATE'
+        UNION SELECT d.datdba, 'owns the database, and can copy it with its ledger' FROM pg_database AS d WHERE d.datname = current_database()
+        UNION SELECT r.oid, 'can copy the database with its ledger, as it is a template'
+        FROM pg_roles AS r JOIN pg_database AS d ON d.datname = current_database() AND d.datistemplate WHERE r.rolcreatedb
         UNION SELECT r.oid, 'is a superuser, or may replicate, create roles or bypass row security'
         FROM pg_roles AS r WHERE r.rolsuper OR r.rolreplication OR r.rolcreaterole OR r.rolbypassrls
         UNION SELECT a.grantee, format('may use the foreign server %I, which everybody is mapped to', s.srvname)
