@@ -771,6 +771,25 @@ def test_nobody_else_can_put_a_view_where_the_table_was(place, rel):
     place.functions.remove_dataset(dataset)
 
 
+@pytest.mark.parametrize("relation", ["base", "shown"])
+def test_the_right_to_read_the_columns_that_are_asked_is_enough(place, rel, relation):
+    """For the ledger's owner, and for the owner of a view."""
+    (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
+    viewer = place.role()
+    columns = "(color, age, class)"
+    place.sql(
+        "ALTER TABLE rel.base OWNER TO CURRENT_USER; ALTER TABLE rel.base ADD name text; CREATE "
+        f"VIEW rel.shown AS SELECT color, age, class FROM rel.base; GRANT ALL ON SCHEMA rel TO "
+        f"{viewer}; ALTER VIEW rel.shown OWNER TO {viewer}; GRANT SELECT {columns} ON rel.base TO "
+        f"{viewer}, {owner}; GRANT SELECT {columns} ON rel.shown TO {owner}"
+    )
+    dataset = new_dataset(place, table=f"rel.{relation}")
+    place.functions.allow(dataset, "ada")
+    with place.connect(place.role("ada")) as session:
+        assert abs(answer(session, ask(session, dataset, epsilon=4)) - 3000) < 25
+    place.functions.remove_dataset(dataset)
+
+
 def test_rights_on_what_holds_other_rows_are_none_of_our_business(place):
     """Such as those that everybody has on the server's catalog, or on a sibling of the table that
     is asked.
