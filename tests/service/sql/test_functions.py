@@ -1171,9 +1171,9 @@ def test_no_setting_of_the_callers_sends_a_sort_to_disk(place):
     dataset = new_dataset(place, table="visits", schema=schema)
     place.functions.allow(dataset, "ada")
     with place.connect(place.role("ada")) as session:
-        session.execute(
-            "SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET debug_parallel_query = on"
-        )
+        older = session.info.server_version < 160000
+        parallel = "force_parallel_mode" if older else "debug_parallel_query"
+        session.execute(f"SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET {parallel} = on")
         sort = (
             "SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY i::text) AS n FROM "
             "generate_series(1, 20000) AS i) AS s"
