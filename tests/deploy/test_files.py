@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,7 @@ def state_of_files(tmp_path, place):  # noqa: F811
 
 
 def test_alerts_name_metrics_that_there_are(state_of_files):
+    state_of_files.accounts.new_token("ada", ends=datetime(2999, 1, 31, tzinfo=UTC))
     app = create_app(state_of_files, FAST, Operations(lambda: TOKEN))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.get("/healthz")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
@@ -119,6 +121,8 @@ def test_metrics_need_their_own_token(state, watched, client):
 def test_metrics_follow_what_is_asked(watched, state):
     before = scrape(watched)
     assert value(before, "privet_budget_left", dataset="people", unit="epsilon") == 3
+    ends = datetime(2999, 1, 31, tzinfo=UTC)
+    state.accounts.add_analyst("eve", ends)
     ada = Analyst(watched, state.tokens["ada"])
     assert ada.post("count-by", COUNT).status_code == 200
     ada.post("reservations", {"key": "fit-1", "what": "a fit", "epsilon": "1/2"})
@@ -131,6 +135,8 @@ def test_metrics_follow_what_is_asked(watched, state):
     assert value(metrics, "privet_budget_reserved", **own) == 0.5
     assert value(metrics, "privet_reservations_open", **own) == 1
     assert value(metrics, "privet_unanswered_questions") == 0
+    eve = {"person": "eve", "role": "analyst"}
+    assert value(metrics, "privet_token_ends_timestamp_seconds", **eve) == ends.timestamp()
     assert value(metrics, "privet_last_verify_problems") == 0
     route = "/v1/datasets/{name}/count-by"
     asked = {"route": route, "method": "POST", "status": "200"}
