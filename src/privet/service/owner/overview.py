@@ -141,16 +141,21 @@ def verify_all(desk: Desk) -> Soundness:
 
 
 def describe_state(desk: Desk, tables: Mapping[str, bool], checks: Mapping[str, bool]) -> Json:
-    """Return how the service is: what its health checks found, versions, allowed places."""
+    """Return how the service is: what its health checks found, versions, allowed places.
+
+    ``sql_functions`` says which version is installed, and which one this Privet has.
+    """
     import privet
 
     places = AllowedPlaces.read(desk.state.path)
+    functions = desk.state.find_functions()
     told: dict[str, Any] = {
         "version": privet.__version__,
         "checks": dict(checks),
         "tables": {name: "reachable" if good else "not reachable" for name, good in tables.items()},
         "least_epsilon": str(desk.state.least_epsilon),
         "unanswered": len(desk.state.ledger.unanswered()),
+        "sql_functions": functions and {"installed": functions[0], "current": functions[1]},
         "places": {"folders": list(places.folders), "databases": list(places.databases)},
     }
     return told
