@@ -27,7 +27,7 @@ def add_analyst(
             f"an analyst {name!r} was here before, and their charges stay: add another person "
             "under another name, or say that it is the same person (--same-person, same_person)"
         )
-    what = f"analyst {name!r} added{_say_end(ends)}"
+    what = f"analyst {name!r} added{_say_end('with a token', ends)}"
     accounts.check_new_analyst(name)
     with desk.changing("analyst added", what, analyst=name, why=why) as event:
         token = accounts.add_analyst(name, ends)
@@ -50,7 +50,7 @@ def replace_token(
     desk.check_analyst(name)
     last = (datetime.now(UTC) + overlap).isoformat(timespec="minutes") if overlap else ""
     before = f"is valid until {last}" if overlap else "has ended"
-    what = f"new token for analyst {name!r}{_say_end(ends)}; the one before {before}"
+    what = f"new token for analyst {name!r}{_say_end('good', ends)}; the one before {before}"
     with desk.changing("token replaced", what, analyst=name, why=why, until=last) as event:
         token = desk.state.accounts.new_token(name, overlap, ends)
     warnings = (
@@ -91,7 +91,7 @@ def add_staff(desk: Desk, name: str, role: Role, why: str = "", until: str = "ne
     ends = parse_end(until)
     accounts = desk.state.accounts
     accounts.check_new_staff(name, role)
-    what = f"{role} {name!r} added{_say_end(ends)}"
+    what = f"{role} {name!r} added{_say_end('with a token', ends)}"
     with desk.changing("role given", what, why=why, name=name, role=role) as event:
         token = accounts.add_staff(name, role, ends)
     return Outcome(f"{what}; {_SHOWN_ONCE}", event.number, token)
@@ -101,7 +101,7 @@ def replace_staff_token(desk: Desk, name: str, why: str = "", until: str = "neve
     """Give an owner or auditor another token; the one before ends at once."""
     ends = parse_end(until)
     person = desk.state.accounts.check_staff(name)
-    what = f"new token for {person.role} {name!r}{_say_end(ends)}; the one before has ended"
+    what = f"new token for {person.role} {name!r}{_say_end('good', ends)}; the one before has ended"
     with desk.changing("token replaced", what, why=why, name=name) as event:
         token = desk.state.accounts.new_staff_token(name, ends)
     return Outcome(f"{what}; {_SHOWN_ONCE}", event.number, token)
@@ -120,8 +120,8 @@ def remove_staff(desk: Desk, name: str, why: str = "") -> Outcome:
     return Outcome(what, event.number)
 
 
-def _say_end(ends: datetime | None) -> str:
+def _say_end(what: str, ends: datetime | None) -> str:
     """Say how long a token is good."""
     if ends is None:
         return ""
-    return f", with a token until {ends.astimezone(UTC).isoformat(timespec='minutes')}"
+    return f", {what} until {ends.astimezone(UTC).isoformat(timespec='minutes')}"
