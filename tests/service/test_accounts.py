@@ -261,9 +261,12 @@ def test_a_home_that_does_not_say_where_its_ledger_is_gets_no_new_one(state, led
         ("UPDATE datasets SET schema = 7", lambda accounts: accounts.dataset("people")),
         ("UPDATE owner SET token = x'00'", lambda accounts: accounts.is_owner("x")),
         ("UPDATE datasets SET place = CAST(x'ff' AS TEXT)", lambda accounts: accounts.datasets()),
+        ("UPDATE token_ends SET ends = 'soon'", lambda accounts: accounts.token_ends()),
+        ("UPDATE token_ends SET ends = x'00'", lambda accounts: accounts.token_ends()),
     ],
 )
 def test_damaged_accounts_are_one_error(state, statement, read):
+    state.accounts.add_analyst("eve", datetime(2999, 1, 31, tzinfo=UTC))
     with closing(sqlite3.connect(state.accounts.path)) as connection:
         connection.execute(statement)
         connection.commit()

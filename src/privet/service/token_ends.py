@@ -40,7 +40,10 @@ def find_end(connection: sqlite3.Connection, digest: str) -> str:
     if connection.execute(_THERE).fetchone() is None:
         return ""
     row = connection.execute("SELECT ends FROM token_ends WHERE token = ?", (digest,)).fetchone()
-    return "" if row is None else str(row[0])
+    if row is None:
+        return ""
+    datetime.fromisoformat(row[0])  # one that is no time is damage, and not "no end"
+    return str(row[0])
 
 
 def is_over(ends: str, now: datetime) -> bool:
