@@ -23,6 +23,8 @@ import typer
 if sys.platform != "win32":  # there, nothing is compiled ahead
     import fcntl
 
+_left_behind: list[subprocess.Popen[bytes]] = []  # Python warns of one that nobody holds
+
 
 def compile_ahead() -> None:
     """Leave a process behind that compiles for the fits to come, where nothing is compiled yet.
@@ -32,7 +34,7 @@ def compile_ahead() -> None:
     from privet._numba import is_cold
 
     if is_cold() and (lock := _lock_ahead()) is not None:
-        _start("all", pass_fds=(lock,), start_new_session=True)
+        _left_behind.extend(_start("all", pass_fds=(lock,), start_new_session=True))
         os.close(lock)
 
 
@@ -50,23 +52,23 @@ def start_compiling() -> Callable[[], None]:
         typer.echo("privet: compiling loops for this machine, once; up to ten seconds", err=True)
     if ahead:
         return _wait_for_ahead
-    processes = [_start("solve"), _start("draw")]
+    processes = [*_start("solve"), *_start("draw")]
 
     def wait() -> None:
         for process in processes:
-            if process is not None:
-                process.wait()
+            process.wait()
 
     return wait
 
 
-def _start(part: str, **options: Any) -> subprocess.Popen[bytes] | None:
+def _start(part: str, **options: Any) -> list[subprocess.Popen[bytes]]:
+    """Start a process of :func:`compile_loops`, if this machine starts one."""
     # -P: a file in the current folder is no module of ours
     words = [sys.executable, "-P", "-m", "privet.cli.compiling", part]
     silent: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     with suppress(OSError):
-        return subprocess.Popen(words, **silent, **options)  # noqa: S603
-    return None
+        return [subprocess.Popen(words, **silent, **options)]  # noqa: S603
+    return []
 
 
 # -- the lock of what compiles ahead --
@@ -111,7 +113,10 @@ def _wait_for_ahead() -> None:
 
 
 def compile_all() -> None:
-    """Compile what fits of two generated tables need, one of texts and one of numbers."""
+    """Compile what fits of two generated tables need, one of texts and one of numbers.
+
+    A fit of few rows may draw less than all, so that the loops of drawing are called by themselves.
+    """
     import pandas as pd
 
     import privet as pv
