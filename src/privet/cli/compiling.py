@@ -113,7 +113,7 @@ def _wait_for_ahead() -> None:
 
 
 def compile_all() -> None:
-    """Compile what fits of two generated tables need, one of texts and one of numbers.
+    """Compile what fits of two generated tables need: one of texts, and one of numbers, too.
 
     A fit of few rows may draw less than all, so that the loops of drawing are called by themselves.
     """
@@ -125,16 +125,16 @@ def compile_all() -> None:
     for part in ("solve", "draw"):
         compile_loops(part)
     rows = range(2000)
-    texts = pd.DataFrame(
-        {name: [f"v{i * k % 7 % 3}" for i in rows] for k, name in enumerate("abcd", 3)}
-    )
-    numbers = pd.DataFrame({name: [i * k % 1009 for i in rows] for k, name in enumerate("abcd", 5)})
-    for table, attribute in (
-        (texts, pv.Categorical(["v0", "v1", "v2"])),
-        (numbers, pv.Numeric(0, 1009, bins="auto")),
+    texts = {name: [f"v{i * k % 7 % 3}" for i in rows] for k, name in enumerate("abcd", 3)}
+    numbers = {name: [i * k % 1009 for i in rows] for k, name in enumerate("abc", 5)}
+    text, number = pv.Categorical(["v0", "v1", "v2"]), pv.Numeric(0, 1009, bins="auto")
+    of_texts, of_numbers = dict.fromkeys("abcd", text), dict.fromkeys("abc", number)
+    for columns, attributes in (
+        (texts, of_texts),
+        ({**texts, **numbers}, {**of_texts, **of_numbers}),
     ):
-        table["left"] = ["no" if i % 5 < 2 else "yes" for i in rows]
-        schema = pv.Schema(dict.fromkeys("abcd", attribute), "left", ["no", "yes"])
+        schema = pv.Schema(attributes, "left", ["no", "yes"])
+        table = pd.DataFrame({**columns, "left": ["no" if i % 5 < 2 else "yes" for i in rows]})
         with ScratchFolder() as folder:
             table.to_csv(folder / "rows.csv", index=False)
             curator = pv.Curator(
