@@ -1,4 +1,4 @@
-"""Table 1 and figures 1 to 5 of RDT-2012."""
+"""Tables 1 and 2 and figures 1 to 5 of RDT-2012."""
 
 from __future__ import annotations
 
