@@ -253,7 +253,8 @@ def _interval(interval: tuple[float, float], unit: str) -> str:
 
 def _bounds(holds: Range, unit: str) -> str:
     """Say when the claim holds."""
-    low, high = _say(holds.low, unit), _say(holds.high, unit)
+    least, most = (0.0, 1.0) if unit == "share" else (-math.inf, math.inf)
+    low, high = _say(max(holds.low, least), unit), _say(min(holds.high, most), unit)
     if math.isinf(holds.high):
         return f"at least {low}"
     if math.isinf(holds.low):
