@@ -204,6 +204,16 @@ class TestFit:
         model = pv.PrivetClassifier(1, people="may-overlap").fit_from(three())
         assert model.privacy_.promised.epsilon == 3
 
+    def test_parties_may_pay_differently(self):
+        curators = three()
+        epsilons = ["1/2", 2, 1]
+        model = pv.PrivetClassifier(people="disjoint").fit_from(curators, epsilons)
+        assert [10 - curator.left for curator in curators] == [F(1, 2), 2, 1]
+        assert model.privacy_.promised.epsilon == 2
+        assert [part.charged.epsilon for part in model.privacy_.parts] == [F(1, 2), 2, 1]
+        turns = model.model_.settings["turns"]
+        assert turns[1] > turns[0]
+
     def test_five_parties_learn_what_one_cannot(self):
         # Alone, .84 are right, give or take .03; together .99, give or take .02.
         right = []
@@ -245,10 +255,10 @@ class TestFit:
 
 
 class TestRefusals:
-    def refused(self, curators, match, epsilon=1, error=ParameterError, **more):
+    def refused(self, curators, match, epsilon=1, error=ParameterError, epsilons=None, **more):
         left = [curator.left for curator in curators]
         with pytest.raises(error, match=match):
-            pv.PrivetClassifier(epsilon, **more).fit_from(curators)
+            pv.PrivetClassifier(epsilon, **more).fit_from(curators, epsilons)
         assert [curator.left for curator in curators] == left
 
     def test_one_curator_in_a_list(self):
@@ -274,6 +284,22 @@ class TestRefusals:
 
     def test_no_noise(self):
         self.refused(three(), "finite epsilon", epsilon=float("inf"))
+
+    @pytest.mark.parametrize(
+        ("epsilons", "match"),
+        [
+            ([1, 1], "as many as curators, 3, got 2"),
+            ([1, 1, 0], "above zero"),
+            ([1, 1, float("inf")], "finite epsilon"),
+            ([1, 1, 11], "left"),
+        ],
+    )
+    def test_epsilons_that_are_none_of_theirs(self, epsilons, match):
+        self.refused(three(), match, epsilons=epsilons, error=PrivetError, people="disjoint")
+
+    def test_epsilons_for_one_curator(self):
+        with pytest.raises(ParameterError, match="epsilons are for several"):
+            pv.PrivetClassifier().fit_from(three()[0], [1])
 
     def test_too_little_left_in_one_of_them(self):
         curators = [*three()[:2], curator_of(rows(600), SCHEMA.declare(n_rows=600), F(1, 2))]

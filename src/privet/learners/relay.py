@@ -323,16 +323,16 @@ def pool_parties(parties: Iterable[Party], unit: Unit) -> tuple[float, Fraction]
 
 
 def fit_by_turns(
-    curators: Sequence[AnyCurator], epsilon: Number, delta: Number, people: People
+    curators: Sequence[AnyCurator], epsilons: Sequence[Number], delta: Number, people: People
 ) -> Model:
     """Return the default model of several tables, whose curators take turns.
 
-    Cost: pure ``epsilon`` (or rho, with ``delta``) of each curator. One person loses that once if
-    nobody is in two tables (parallel composition), and otherwise as often as there are tables
-    (sequential composition).
+    Cost: of each curator its own of the pure ``epsilons`` (or its rho, with ``delta``). One person
+    loses the largest of them if nobody is in two tables (parallel composition), and otherwise their
+    sum (sequential composition).
     """
     curators = [check_curator(curator) for curator in curators]
-    check_parties(curators, epsilon, people)
+    check_parties(curators, epsilons, people)
     given = parse_exact("delta", delta, zero=True)
     unused = given > 0 and curators[0].unit == "epsilon"  # pure epsilon keeps any delta
     names = [f"party {number} ({curator.dataset})" for number, curator in enumerate(curators, 1)]
@@ -342,7 +342,7 @@ def fit_by_turns(
             stack.enter_context(
                 Spending.reserve(curator, epsilon, "relay", delta=0 if unused else given)
             )
-            for curator in curators
+            for curator, epsilon in zip(curators, epsilons, strict=True)
         ]
         trees, settings = take_all_turns(spendings, names)
         notes = [f"Chosen from public quantities: {settings['why']}."]
@@ -360,13 +360,19 @@ def fit_by_turns(
     return make_model(schema, trees, statement, settings)
 
 
-def check_parties(curators: Sequence[AnyCurator], epsilon: Number, people: People) -> None:
+def check_parties(
+    curators: Sequence[AnyCurator], epsilons: Sequence[Number], people: People
+) -> None:
     """Raise unless these curators can take turns. Charges nothing."""
     if len(curators) < 2:
         raise ParameterError(
             f"a relay needs two curators or more, got {len(curators)}; give one by itself"
         )
-    if is_infinite(epsilon):
+    if len(epsilons) != len(curators):
+        raise ParameterError(
+            f"epsilons must be as many as curators, {len(curators)}, got {len(epsilons)}"
+        )
+    if any(map(is_infinite, epsilons)):
         raise ParameterError("a relay needs a finite epsilon: without noise, pool the rows")
     first = curators[0]
     for number, curator in enumerate(curators, 1):
@@ -385,7 +391,7 @@ def check_parties(curators: Sequence[AnyCurator], epsilon: Number, people: Peopl
             curator.foresee_statement(epsilon, "relay", f"party {number}"),
             id=f"{FORESEEN}-{number}",
         )
-        for number, curator in enumerate(curators, 1)
+        for number, (curator, epsilon) in enumerate(zip(curators, epsilons, strict=True), 1)
     ]
     PrivacyStatement.together(foreseen, people)
 
