@@ -206,11 +206,16 @@ class TestFit:
 
     def test_parties_may_pay_differently(self):
         curators = three()
-        epsilons = ["1/2", 2, 1]
+        epsilons = [1, "3/2", "2/3"]
         model = pv.PrivetClassifier(people="disjoint").fit_from(curators, epsilons)
-        assert [10 - curator.left for curator in curators] == [F(1, 2), 2, 1]
-        assert model.privacy_.promised.epsilon == 2
-        assert [part.charged.epsilon for part in model.privacy_.parts] == [F(1, 2), 2, 1]
+        assert [10 - curator.left for curator in curators] == [1, F(3, 2), F(2, 3)]
+        assert model.privacy_.promised.epsilon == 1.5
+        said = {part.name: part.charged.epsilon for part in model.privacy_.parts}
+        assert sorted(said.items()) == [
+            ("party 1 (table in memory)", 1),
+            ("party 2 (table in memory)", F(3, 2)),
+            ("party 3 (table in memory)", F(2, 3)),
+        ]
         turns = model.model_.settings["turns"]
         assert turns[1] > turns[0]
 
