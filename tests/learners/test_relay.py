@@ -92,6 +92,22 @@ class TestWhoseTurn:
         steps = plan_steps(WIDE, parties, recipe, "epsilon")
         assert {party for kind, party, *_ in steps if kind == "tree"} == set(range(7))
 
+    @pytest.mark.parametrize(
+        ("parties", "rows", "rounds"), [(3, 13_000, 33), (16, 2000, 33), (20, 2000, 41)]
+    )
+    @pytest.mark.parametrize("rare", [False, True])
+    def test_with_ample_evidence_each_party_draws_several_small_trees(
+        self, parties, rows, rounds, rare
+    ):
+        """The leaves of one would follow the sample of whoever drew it."""
+        pooled = [Party(str(number), rows, F(1)) for number in range(parties)]
+        recipe = choose_recipe(WIDE, pooled, "epsilon", rare=rare)
+        assert (recipe.rounds, recipe.space.depth, recipe.leaves) == (rounds, 2, 0)
+        less = [replace(party, amount=F(1, 4)) for party in pooled]
+        assert choose_recipe(WIDE, less, "epsilon", rare=rare).rounds < 33
+        several = replace(WIDE, classes=["low", "middle", "high"])
+        assert choose_recipe(several, pooled, "epsilon").leaves > 0
+
     @pytest.mark.parametrize("unit", ["epsilon", "rho"])
     def test_pooled_evidence_is_the_sum(self, unit):
         parties = [Party("a", 1000, F(1, 2)), Party("b", 500, F(2))]

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from experiments.bench.federation.forests import ALONE, ALONE_AT_RANDOM
 from experiments.bench.federation.summary import paired
-from experiments.bench.federation.updates import FIRST, FIRST_AT_RANDOM
 from privet.report.plots import save_figure
 from privet.report.plots.boxes import draw_boxes
 from privet.report.plots.curves import CurveRun, draw_curves
@@ -41,8 +40,7 @@ def updates(table: pd.DataFrame) -> Figure:
         "updated",
         "rebuilt at epsilon/2",
         "rebuilt at epsilon/m",
-        FIRST,
-        FIRST_AT_RANDOM,
+        "first part only",
     )
     panels = {
         f"{data}, {RECIPES[recipe]}": _runs(here, ways, "parties")

@@ -4,7 +4,7 @@ figure 4).
 
 from __future__ import annotations
 
-from experiments.bench.federation.forests import RECIPES, by_recipe, plan_for
+from experiments.bench.federation.forests import by_recipe, plan_for
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
 from privet.learners.random_trees.batches import contribution
@@ -13,8 +13,6 @@ from privet.model.leaf_vectors import explain_wear
 SETS = ("nursery", "mushroom")
 PARTS = (2, 4, 6, 8, 10)
 EPSILON = 0.5
-#: What there is without updates: with the default learner, and with random trees.
-FIRST, FIRST_AT_RANDOM = "first part only", "first part only, random trees"
 
 
 def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
@@ -35,7 +33,7 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
             "one build at epsilon": [contribution(roomy, everybody, EPSILON)],
             "rebuilt at epsilon/2": [contribution(roomy, everybody, EPSILON / 2)],
             "rebuilt at epsilon/m": [contribution(roomy, everybody, EPSILON / m)],
-            FIRST_AT_RANDOM: batches[:1],
+            "first part only": batches[:1],
         }
         for way, models in ways.items():
             for weighting in ("by-noise", "equal") if len(models) > 1 else ("by-noise",):
@@ -51,15 +49,4 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
                         "warns": int(bool(explain_wear(model.evidence))),
                     }
                     rows.append(said | {"epsilon": EPSILON} | found)
-        accuracy = problem.accuracy(problem.fit_default(parts[0], EPSILON), test)
-        rows += [
-            {
-                "recipe": recipe.name,
-                "way": FIRST,
-                "parties": m,
-                "epsilon": EPSILON,
-                "accuracy": accuracy,
-            }
-            for recipe in RECIPES
-        ]
     return rows
