@@ -4,7 +4,7 @@ less.
 
 from __future__ import annotations
 
-from experiments.bench.federation.forests import OURS, by_recipe, plan_for
+from experiments.bench.federation.forests import RECIPES, by_recipe, plan_for
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
 from privet.learners.random_trees.batches import contribution
@@ -63,7 +63,8 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
             problem.accuracy(problem.fit_default(part, epsilon), test)
             for part, epsilon in zip(parts, epsilons, strict=True)
         )
-        rows.append(
-            {"case": case, "way": BEST, "recipe": OURS.name, "parties": 4, "accuracy": best}
-        )
+        rows += [
+            {"case": case, "way": BEST, "recipe": recipe.name, "parties": 4, "accuracy": best}
+            for recipe in RECIPES
+        ]
     return rows
