@@ -146,6 +146,8 @@ def test_counts_that_only_noise_parts_are_drawn_together():
     apart = np.array([[1000.0, 0.0], [0.0, 900.0]])
     assert shrink_together(apart, 5.0) == pytest.approx(apart, abs=0.2)
     assert shrink_together(apart[:1], 5.0) == pytest.approx(apart[:1])
+    with np.errstate(all="raise"):
+        assert shrink_together(np.full((3, 2), 7.0), 5.0) == pytest.approx(7)
 
 
 def test_a_group_that_noise_hides_has_all_its_values():

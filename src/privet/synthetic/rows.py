@@ -69,7 +69,7 @@ def shrink_together(counts: Floats, deviation: float) -> Floats:
     mean = counts.mean(axis=0)
     apart = ((counts - mean) ** 2).sum(axis=0)
     noise = (len(counts) - 1) * deviation**2
-    kept = np.maximum(0.0, 1 - noise / np.maximum(apart, np.finfo(float).tiny))
+    kept = 1 - noise / np.maximum(apart, max(noise, np.finfo(float).tiny))
     return np.asarray(mean + kept * (counts - mean))
 
 
