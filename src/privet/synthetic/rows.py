@@ -86,8 +86,9 @@ def spread_bin(
     for place in range(int(merged.max()) + 1):
         mine, members = np.flatnonzero(bins == place), np.flatnonzero(merged == place)
         weights = widths[members] / widths[members].max()
-        keys, within = np.zeros(len(mine), dtype=np.int64), None if heights is None else heights[mine]
-        codes[mine] = members[spread(keys, weights[None], bits, within)]
+        together = np.zeros(len(mine), dtype=np.int64)
+        within = None if heights is None else heights[mine]
+        codes[mine] = members[spread(together, weights[None], bits, within)]
     return codes
 
 

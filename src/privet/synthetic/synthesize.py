@@ -243,9 +243,8 @@ class _Counted:
                     of_parent = attributes[parent][1]
                     there = values[parent] < of_parent.bins
                     heights = follow(values[parent], there, classes, correlations[a], bits)
-                values[a] = expand(
-                    values[a], classes, self.groups[a], self.values[a], self.deviation, bits, heights
-                )
+                alone = self.values[a], self.deviation
+                values[a] = expand(values[a], classes, self.groups[a], *alone, bits, heights)
                 if name in self.bins.merged:
                     merged = self.bins.merged[name]
                     values[a] = spread_bin(values[a], merged, attribute, bits, heights)
