@@ -8,6 +8,7 @@ says. Post-processing: nothing in here sees a row.
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 import numpy as np
@@ -92,7 +93,8 @@ def follow(
     scores = np.empty(len(values))
     scores[order] = drawn[np.lexsort((drawn, keys[order]))]
     scores[~there] = 0.0
-    return correlation * scores + np.sqrt(1 - correlation**2) * draw_normals(bits, len(values))
+    own = draw_normals(bits, len(values))
+    return np.asarray(correlation * scores + math.sqrt(1 - correlation**2) * own)
 
 
 def draw_normals(bits: Bits, count: int) -> Floats:
