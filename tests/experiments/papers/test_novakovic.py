@@ -245,7 +245,7 @@ def test_the_summary_counts_places():
 
 
 def test_what_is_not_private_is_not_in_the_library():
-    names = ("as_published", "textbook", "not_private(")
+    names = ("as_published", "textbook", "_not_private(")
     library = list(Path(privet.__path__[0]).rglob("*.py"))
     assert len(library) > 100
     assert not [
