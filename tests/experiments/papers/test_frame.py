@@ -168,6 +168,21 @@ def test_figures_are_chosen_by_number(tmp_path, asked):
     assert [one.number for _, one in choose([paper(tmp_path)], ["Figure 1", "fig-1"])] == ["1"]
 
 
+@pytest.mark.parametrize("asked", ["love canal", "Love-Canal"])
+def test_stories_are_chosen_by_name(asked):
+    (chosen,) = choose([paper_named("anatomy")], [asked])
+    assert chosen[1].number == "love canal"
+
+
+def test_what_has_cells_starts_no_servers(tmp_path):
+    def alone(*_):
+        raise AssertionError
+
+    one = replace(paper(tmp_path / "log"), alone=alone)
+    (outcome, _) = reproduce([one], tmp_path / "out", quick=True, jobs=1)
+    assert outcome.rows
+
+
 def test_a_figure_that_there_is_not(tmp_path):
     with pytest.raises(
         ParameterError, match=r"figure must be one of .*made-up: 1, table 2.*; got '7'"
