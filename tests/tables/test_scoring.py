@@ -163,15 +163,16 @@ def test_rows_stand_for_as_many_as_they_say():
     np.testing.assert_array_equal(often, once * times[:, None, None])
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("clip", ["own", "even"])
-def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch, clip):
+def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch, clip, n_classes):
     """They are added to a place of their own, in as many steps as others."""
-    schema = schema_of(2, 2)
+    schema = schema_of(n_classes, 2)
     codes, classes = random_rows(schema, 10)
     use_plain_loops(monkeypatch, scoring_module)
     steps = []
     for cell in (-1, 0, 1):
-        table = np.zeros((3, 2, 1), dtype=np.int64)
+        table = np.zeros((3, 2, 1 if n_classes == 2 else n_classes), dtype=np.int64)
         cells = np.full(10, cell, dtype=np.int32)
         scoring = Scoring(schema, [])
         steps.append(
@@ -217,6 +218,23 @@ def test_a_row_is_bounded_whatever_the_scores(given_scores):
     found = derivatives(scoring, codes, classes, clip="even")
     assert ((found**2).sum(axis=(1, 2)) <= even_clip_of(n_classes) ** 2).all()
     assert (found[:, 1] >= 0).all()
+
+
+def test_loops_for_two_classes_say_what_those_for_many_say():
+    """Bit by bit, wherever scores lie."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(0, 1, (2, 5000)) * 10.0 ** rng.integers(-9, 7, 5000)
+    scores[:, :500] = scores[0, :500]  # ties
+    classes, none = rng.integers(0, 2, 5000).astype(np.uint8), NO_WEIGHTS
+    cell = rng.integers(-1, 3, 5000).astype(np.int32)
+    weights, tables = np.zeros((2, 5000), dtype=np.int64), np.zeros((2, 4, 2, 1), dtype=np.int64)
+    for loop, out in zip((scoring_module.weigh, scoring_module.weigh_two), weights, strict=True):
+        loop(scores, classes, 0, 5000, out)
+    np.testing.assert_array_equal(*weights)
+    loops = scoring_module.differentiate, scoring_module.differentiate_two
+    for loop, out in zip(loops, tables, strict=True):
+        loop(scores, classes, none, cell, 0, 5000, clip_of(2), out)
+    np.testing.assert_array_equal(*tables)
 
 
 @pytest.mark.parametrize(("scores", "label"), [([0, 0], 1), ([30, 0], 1), ([0, 30], 0)])

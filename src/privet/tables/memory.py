@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from privet._types import Tables, WeightedRows
+from privet._types import Ints, Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
 from privet.domain.drafting.facts import ColumnFacts
@@ -20,6 +21,10 @@ from privet.domain.encode.columns import describe_frame
 from privet.domain.encode.rows import Encoded, check_structure, encode, find_problems
 from privet.domain.questions import Question
 from privet.tables.counting.passes import NO_WEIGHTS, Counting
+
+if TYPE_CHECKING:
+    from privet.tables.counting.kept_scores import KeptScores
+    from privet.tables.counting.row_sums import RowSums
 
 #: Rows at a time, so that what is computed for each of them takes little memory.
 READ_BLOCK = 1 << 18
@@ -82,6 +87,9 @@ class MemorySource:
 
     def __init__(self, schema: Schema, table: object, y: object = None) -> None:
         self._schema, self._table, self._y = schema, table, y
+        self._snapshots = 0  # that are open, one in another
+        self._scores: KeptScores | None = None  # of this snapshot
+        self._lock = threading.Lock()
 
     @cached_property
     def _matrix(self) -> Matrix:
@@ -101,18 +109,39 @@ class MemorySource:
                 NO_WEIGHTS,
             )
 
+    def sum_rows(self, sums: RowSums) -> Ints:
+        """Return sums over all rows; within a snapshot, scores are kept for the next ones."""
+        # Numba takes a while to load, and most questions do without.
+        from privet.tables.counting.kept_scores import KeptScores
+
+        with self._lock:
+            if self._snapshots and self._scores is None:
+                self._scores = KeptScores()
+            scores = self._scores
+        return sums.sum((scores or KeptScores()).score(sums.scoring, self.rows()))
+
     def parts(self, n_parts: int, key: bytes) -> list[MemoryPart]:
         return [MemoryPart(self, part, n_parts, key) for part in range(n_parts)]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        yield  # the codes never change
+        """Keep what released trees say about the rows, which never change."""
+        with self._lock:
+            self._snapshots += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._snapshots -= 1
+                if not self._snapshots:
+                    self._scores = None
 
 
 class MemoryPart(MemorySource):
     """One of several random parts of a source."""
 
     def __init__(self, whole: MemorySource, part: int, n_parts: int, key: bytes) -> None:
+        super().__init__(whole._schema, None)
         self._whole, self._part, self._n_parts, self._key = whole, part, n_parts, key
 
     @cached_property

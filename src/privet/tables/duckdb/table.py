@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet._progress import is_watched, polled, tell
-from privet._types import Tables, WeightedRows
+from privet._types import Ints, Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
 from privet.domain.drafting.facts import ColumnFacts
@@ -52,6 +52,9 @@ from privet.tables.duckdb.snapshot import NOBODY, KeptRows, PeopleRows, keep_row
 
 if TYPE_CHECKING:
     import duckdb
+
+    from privet.tables.counting.kept_scores import KeptScores
+    from privet.tables.counting.row_sums import RowSums
 
 _SQLITE = b"SQLite format 3\0"  # which DuckDB would open with an extension, and read otherwise
 
@@ -294,7 +297,8 @@ class DuckDBSource:
         self._table, self._schema = table, schema
         self._snapshots = 0  # that are open, one in another
         self._kept: KeptRows | None = None
-        self._divided: Division | None = None  # of this snapshot
+        self._scores: KeptScores | None = None  # of this snapshot, as the next one
+        self._divided: Division | None = None
         self._lock = threading.RLock()
 
     @contextmanager
@@ -311,7 +315,7 @@ class DuckDBSource:
             finally:
                 self._snapshots -= 1
                 if self._snapshots == 0:
-                    self._divided = None
+                    self._divided = self._scores = None
                     if self._kept is not None:
                         self._kept.close()
                         self._kept = None
@@ -330,6 +334,17 @@ class DuckDBSource:
             return
         for codes, classes, _ in self._read("counting"):
             yield codes, classes, NO_WEIGHTS
+
+    def sum_rows(self, sums: RowSums) -> Ints:
+        """Return sums over all rows; within a snapshot, scores are kept for the next ones."""
+        # Numba takes a while to load, and most questions do without.
+        from privet.tables.counting.kept_scores import KeptScores
+
+        with self._lock:
+            if self._snapshots and self._scores is None:
+                self._scores = KeptScores()
+            scores = self._scores
+        return sums.sum((scores or KeptScores()).score(sums.scoring, self.rows()))
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
         """Return parts of this snapshot.
