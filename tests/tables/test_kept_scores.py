@@ -9,10 +9,12 @@ import pytest
 
 from privet import Curator
 from privet.accounting.cost import Budget
+from privet.domain.space import TreeSpace
 from privet.learners import PrivetClassifier
 from privet.tables.counting import kept_scores
 from privet.tables.counting.kept_scores import KeptScores
 from privet.tables.counting.passes import NO_WEIGHTS
+from privet.tables.counting.row_sums import WeightedTables
 from privet.tables.counting.scoring import Scoring
 from privet.tables.memory import MemoryTable
 from tests.tables.test_scoring import random_rows, random_trees, schema_of
@@ -108,9 +110,13 @@ def test_scores_go_with_the_snapshot_and_change_no_model():
     frame = {f"a{a}": line for a, line in enumerate(codes)} | {"c": classes}
     source = MemoryTable(frame).source(SCHEMA)
     with source.snapshot(), source.snapshot():
-        for _ in range(2):
-            list(source.rows())
-    assert source._scores is None
+        sums = WeightedTables(
+            Scoring(SCHEMA, random_trees(SCHEMA, 3)), TreeSpace(SCHEMA, 1).atoms, [()]
+        )
+        one, other = source.sum_rows(sums), source.sum_rows(sums)
+        assert source._scores._kept is not None
+        assert one.tolist() == other.tolist()
+    assert source._scores._kept is None
     curator = Curator(frame, SCHEMA, Budget(10))
     PrivetClassifier(5).fit_from(curator)
-    assert curator._source._scores is None
+    assert curator._source._scores._kept is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,9 +20,9 @@ from privet.domain.encode.columns import describe_frame
 from privet.domain.encode.rows import Encoded, check_structure, encode, find_problems
 from privet.domain.questions import Question
 from privet.tables.counting.passes import NO_WEIGHTS, Counting
+from privet.tables.snapshot_scores import SnapshotScores
 
 if TYPE_CHECKING:
-    from privet.tables.counting.kept_scores import KeptScores
     from privet.tables.counting.row_sums import RowSums
 
 #: Rows at a time, so that what is computed for each of them takes little memory.
@@ -87,9 +86,7 @@ class MemorySource:
 
     def __init__(self, schema: Schema, table: object, y: object = None) -> None:
         self._schema, self._table, self._y = schema, table, y
-        self._snapshots = 0  # that are open, one in another
-        self._scores: KeptScores | None = None  # of this snapshot
-        self._lock = threading.Lock()
+        self._scores = SnapshotScores()
 
     @cached_property
     def _matrix(self) -> Matrix:
@@ -111,14 +108,7 @@ class MemorySource:
 
     def sum_rows(self, sums: RowSums) -> Ints:
         """Return sums over all rows; within a snapshot, scores are kept for the next ones."""
-        # Numba takes a while to load, and most questions do without.
-        from privet.tables.counting.kept_scores import KeptScores
-
-        with self._lock:
-            if self._snapshots and self._scores is None:
-                self._scores = KeptScores()
-            scores = self._scores
-        return sums.sum((scores or KeptScores()).score(sums.scoring, self.rows()))
+        return self._scores.sum_rows(sums, self.rows())
 
     def parts(self, n_parts: int, key: bytes) -> list[MemoryPart]:
         return [MemoryPart(self, part, n_parts, key) for part in range(n_parts)]
@@ -126,15 +116,8 @@ class MemorySource:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Keep what released trees say about the rows, which never change."""
-        with self._lock:
-            self._snapshots += 1
-        try:
+        with self._scores.snapshot():
             yield
-        finally:
-            with self._lock:
-                self._snapshots -= 1
-                if not self._snapshots:
-                    self._scores = None
 
 
 class MemoryPart(MemorySource):

@@ -49,11 +49,11 @@ from privet.tables.duckdb.codes import (
     readable_expression,
 )
 from privet.tables.duckdb.snapshot import NOBODY, KeptRows, PeopleRows, keep_rows
+from privet.tables.snapshot_scores import SnapshotScores
 
 if TYPE_CHECKING:
     import duckdb
 
-    from privet.tables.counting.kept_scores import KeptScores
     from privet.tables.counting.row_sums import RowSums
 
 _SQLITE = b"SQLite format 3\0"  # which DuckDB would open with an extension, and read otherwise
@@ -297,8 +297,8 @@ class DuckDBSource:
         self._table, self._schema = table, schema
         self._snapshots = 0  # that are open, one in another
         self._kept: KeptRows | None = None
-        self._scores: KeptScores | None = None  # of this snapshot, as the next one
-        self._divided: Division | None = None
+        self._divided: Division | None = None  # of this snapshot
+        self._scores = SnapshotScores()
         self._lock = threading.RLock()
 
     @contextmanager
@@ -311,11 +311,12 @@ class DuckDBSource:
         with self._lock:
             self._snapshots += 1
             try:
-                yield
+                with self._scores.snapshot():
+                    yield
             finally:
                 self._snapshots -= 1
                 if self._snapshots == 0:
-                    self._divided = self._scores = None
+                    self._divided = None
                     if self._kept is not None:
                         self._kept.close()
                         self._kept = None
@@ -337,14 +338,7 @@ class DuckDBSource:
 
     def sum_rows(self, sums: RowSums) -> Ints:
         """Return sums over all rows; within a snapshot, scores are kept for the next ones."""
-        # Numba takes a while to load, and most questions do without.
-        from privet.tables.counting.kept_scores import KeptScores
-
-        with self._lock:
-            if self._snapshots and self._scores is None:
-                self._scores = KeptScores()
-            scores = self._scores
-        return sums.sum((scores or KeptScores()).score(sums.scoring, self.rows()))
+        return self._scores.sum_rows(sums, self.rows())
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
         """Return parts of this snapshot.
