@@ -6,6 +6,7 @@
 - :mod:`~experiments.bench.speed.contestants`: who takes part, and where their code is
 - :mod:`~experiments.bench.speed.ours`, :mod:`~experiments.bench.speed.others`,
   :mod:`~experiments.bench.speed.by_hand`: Privet; scikit-learn and diffprivlib; SQL for DuckDB
+- :mod:`~experiments.bench.speed.learners`: whole learners beside each other
 - :mod:`~experiments.bench.speed.rows`: the table that all of them read
 - :mod:`~experiments.bench.speed.one`: one measurement, in a process of its own
 - :mod:`~experiments.bench.speed.memory`: peak memory of a process, and the bandwidth of memory
