@@ -48,7 +48,7 @@ from privet.tables.duckdb.codes import (
     plan_readings,
     readable_expression,
 )
-from privet.tables.duckdb.snapshot import NOBODY, KeptRows, PeopleRows, keep_rows
+from privet.tables.kept_rows import NOBODY, KeptRows, PeopleRows, keep_rows
 from privet.tables.snapshot_scores import SnapshotScores
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ class DuckDBSource:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Keep the encoded rows (:mod:`~privet.tables.duckdb.snapshot`), so that all questions see
+        """Keep the encoded rows (:mod:`~privet.tables.kept_rows`), so that all questions see
         the same rows.
 
         They are read by the first question, after its charge.
