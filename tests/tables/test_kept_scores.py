@@ -28,8 +28,9 @@ def blocks(n: int = 2):
         yield codes, classes, NO_WEIGHTS
 
 
-def check(kept: KeptScores, scoring: Scoring) -> None:
-    found = [scores for *_, scores in kept.score(scoring, blocks())]
+def check(kept: KeptScores, scoring: Scoring, last: int = 1) -> None:
+    settled = max(len(scoring) - last, 0)
+    found = [scores for *_, scores in kept.score(scoring, blocks(), settled)]
     for scores, (codes, *_) in zip(found, blocks(), strict=True):
         np.testing.assert_array_equal(scores, scoring.scores(codes))
 
@@ -50,7 +51,8 @@ def test_any_order_of_questions_has_the_same_scores():
         [a, b],
         [],
     ):
-        check(kept, Scoring(SCHEMA, trees))
+        for last in (0, 1, 2):
+            check(kept, Scoring(SCHEMA, trees), last)
 
 
 def test_only_what_is_new_is_walked(monkeypatch):
@@ -63,9 +65,10 @@ def test_only_what_is_new_is_walked(monkeypatch):
 
     monkeypatch.setattr(Scoring, "add_scores", count)
     kept = KeptScores()
-    for n in range(1, 7):
-        list(kept.score(Scoring(SCHEMA, trees[:n]), blocks(1)))
-    assert sum(walked) <= 2 * len(trees)
+    for n in range(1, 7):  # as a fit asks: for a draw, then for the leaves of what was drawn
+        list(kept.score(Scoring(SCHEMA, trees[:n]), blocks(1), n))
+        list(kept.score(Scoring(SCHEMA, [*trees[:n], trees[0]]), blocks(1), n))
+    assert sum(walked) == 2 * len(trees)
 
 
 def test_a_walk_that_was_interrupted_leaves_nothing_wrong(monkeypatch):
@@ -80,7 +83,7 @@ def test_a_walk_that_was_interrupted_leaves_nothing_wrong(monkeypatch):
 
     monkeypatch.setattr(Scoring, "add_scores", fail)
     with pytest.raises(KeyboardInterrupt):
-        list(kept.score(Scoring(SCHEMA, trees), blocks()))
+        list(kept.score(Scoring(SCHEMA, trees), blocks(), 3))
     monkeypatch.undo()
     check(kept, Scoring(SCHEMA, trees))
 
@@ -96,7 +99,7 @@ def test_memory_is_bounded(monkeypatch):
 def test_two_threads_do_not_meet():
     one, other = (Scoring(SCHEMA, random_trees(SCHEMA, 3, seed)) for seed in (1, 2))
     kept, expected = KeptScores(), [one.scores(codes) for codes, *_ in blocks()]
-    reading = kept.score(one, blocks())
+    reading = kept.score(one, blocks(), 2)
     first = next(reading)[3]
     thread = threading.Thread(target=check, args=(kept, other))
     thread.start()

@@ -46,4 +46,4 @@ class SnapshotScores:
             if self._open and self._kept is None:
                 self._kept = KeptScores()
             kept = self._kept or KeptScores()
-        return sums.sum(kept.score(sums.scoring, rows))
+        return sums.sum(kept.score(sums.scoring, rows, sums.settled))

@@ -34,6 +34,10 @@ class RowSums(Protocol):
     def scoring(self) -> Scoring:
         """The trees."""
 
+    @property
+    def settled(self) -> int:
+        """With how many of the trees the next question is likely to begin: what to keep."""
+
     def sum(self, rows: Iterable[ScoredRows]) -> Ints:
         """Return the sums over these rows, as many for any rows."""
 
@@ -64,6 +68,11 @@ class WeightedTables:
     atoms: Coarsening
     sets: Sequence[tuple[int, ...]]
 
+    @property
+    def settled(self) -> int:
+        """All: the tree that is drawn follows after them."""
+        return len(self.scoring)
+
     def sum(self, rows: Iterable[ScoredRows]) -> Ints:
         """Return the tables of these rows."""
         schema = self.atoms.coarse
@@ -87,6 +96,11 @@ class Derivatives:
     cells: Cells
     shape: tuple[int, ...]
     clip: Clip
+
+    @property
+    def settled(self) -> int:
+        """All but the last, whose leaves may be what is asked about: then they change."""
+        return max(len(self.scoring) - 1, 0)
 
     @cached_property
     def _routes(self) -> Routes:
