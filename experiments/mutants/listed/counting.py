@@ -72,7 +72,7 @@ MUTANTS = (
     Mutant(
         "scores of other trees are kept",
         "_Block.score",
-        "self._keys != settled[:known]",
+        "self._keys != keys[:known]",
         "False",
         "rows are weighed by trees that were not asked about, so a draw is not what was paid for",
         ("tables/test_kept_scores.py::test_any_order_of_questions_has_the_same_scores",),
