@@ -264,7 +264,13 @@ class TestServed:
         assert (refused.code, "cannot write" in refused.err) == (2, True)
         told = json.loads(privet("outsource", "status", served, "--json").out)
         assert told["trees"][0]["refined"] >= 1
-        assert "**Not differentially private.**" in privet("outsource", "card", served).out
+        told = privet("outsource", "card", served).out
+        assert "> **WARNING: Not differentially private." in told
+        assert "## Who sees what" in told
+        assert privet("outsource", "card", served, "-o", "card.html").code == 0
+        page = Path("card.html").read_text()
+        assert '<p class="alarm" role="note">Not differentially private.' in page
+        assert "<h2>Who sees what</h2>" in page
         assert (
             "--splits must be"
             in privet("outsource", "naive", served, "t.csv", "-k", "k", "--splits", "x").err
