@@ -186,6 +186,29 @@ def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch, clip, n_cla
     assert steps[0] == steps[1] == steps[2]
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_takes_the_same_steps_whatever_it_holds(monkeypatch, n_classes):
+    """In doubt, sure, or sure and wrong."""
+    schema = schema_of(n_classes, 3)
+    scores = np.zeros((3, n_classes))
+    scores[1, 0], scores[2, 0] = 40.0, -800.0
+    scoring = Scoring(schema, [stump(schema, "a0", scores)])
+    use_plain_loops(monkeypatch, scoring_module)
+    steps = []
+    for code in range(3):
+        for label in (0, 1):
+            codes, classes = np.full((1, 4), code, dtype=np.uint8), np.full(4, label)
+
+            def work(codes=codes, classes=classes) -> None:
+                scoring.weights(codes, classes)
+                for clip in ("own", "even"):
+                    derivatives(scoring, codes, classes, clip=clip)
+
+            steps.append(count_steps(work, "scoring"))
+    assert all(found == steps[0] for found in steps)
+    assert sum(steps[0].values()) > 20
+
+
 # -- what the sensitivity stands on ----------------------------------------------------------------
 
 
