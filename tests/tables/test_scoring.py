@@ -254,10 +254,17 @@ def test_loops_for_two_classes_say_what_those_for_many_say():
     for loop, out in zip((scoring_module.weigh, scoring_module.weigh_two), weights, strict=True):
         loop(scores, classes, 0, 5000, out)
     np.testing.assert_array_equal(*weights)
-    loops = scoring_module.differentiate, scoring_module.differentiate_two
-    for loop, out in zip(loops, tables, strict=True):
-        loop(scores, classes, none, cell, 0, 5000, clip_of(2), out)
-    np.testing.assert_array_equal(*tables)
+    for most, *loops in (
+        (clip_of(2), scoring_module.differentiate, scoring_module.differentiate_two),
+        (
+            even_clip_of(2),
+            scoring_module.differentiate_evenly,
+            scoring_module.differentiate_two_evenly,
+        ),
+    ):
+        for loop, out in zip(loops, tables, strict=True):
+            loop(scores, classes, none, cell, 0, 5000, most, out)
+        np.testing.assert_array_equal(*tables)
 
 
 @pytest.mark.parametrize(("scores", "label"), [([0, 0], 1), ([30, 0], 1), ([0, 30], 0)])

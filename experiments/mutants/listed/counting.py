@@ -89,6 +89,19 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "evenly clipped derivatives of a row of two classes are not cut",
+        "differentiate_two_evenly",
+        "scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))\n"
+        "slope = int(scale * ((1.0 if classes[first + i] == 1 else 0.0) - p))\n"
+        "slope = slope if abs(slope) <= clip else 0",
+        "scale = 1.0 * UNIT\nslope = int(scale * ((1.0 if classes[first + i] == 1 else 0.0) - p))",
+        "a row that the model is surest to be wrong about weighs more than the noise allows for",
+        (
+            "curator/test_gradients.py::"
+            "test_one_row_moves_evenly_clipped_sums_by_the_clip_in_l2_at_most[2]",
+        ),
+    ),
+    Mutant(
         "an even clip looks at a row's class",
         "differentiate_evenly",
         "slopes = (1.0 - least) ** 2 if numbers == 1 else 1.0 - 2.0 * least + likely",
