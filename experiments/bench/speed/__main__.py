@@ -200,9 +200,9 @@ def run(
         for task in tasks:
             line = process.stdout.readline()
             answer = json.loads(line) if line else {"note": "failed: the process ended"}
-            yield Run(
-                task, tuple(answer.get("seconds", ())), answer.get("bytes"), answer.get("note", "")
-            )
+            seconds = tuple(answer.get("seconds", ()))
+            said = answer.get("bytes"), answer.get("note", ""), answer.get("cpu")
+            yield Run(task, seconds, *said)
 
 
 def make_tables(plan: Plan, store: Store) -> None:

@@ -42,15 +42,16 @@ def measure(task: Task, store: Store, times: int, seconds: float) -> dict[str, A
     run()
     run = run if first == task else prepare(task, store)
     gc.collect()
-    before, found = mark(), []
+    before, found, used = mark(), list[float](), list[float]()
     while not found or (
         sum(found) < seconds
         and (len(found) < times or (sum(found) < SHORT and len(found) < 10 * times))
     ):
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         run()
         found.append(time.perf_counter() - start)
-    return {"seconds": found, "bytes": risen(before)}
+        used.append(time.process_time() - cpu)
+    return {"seconds": found, "bytes": risen(before), "cpu": min(used)}
 
 
 def main() -> None:
