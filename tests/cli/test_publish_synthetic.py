@@ -338,6 +338,10 @@ class TestCheck:
         assert "trained on the synthetic rows" in ran.out
         assert "age" in ran.out
         assert spent("held-out.csv") == F(1, 2)
+        assert "95% interval (sampling and noise)" in ran.out
+        shown = privet("ledger", "show", "held-out.csv.ledger.sqlite").out
+        assert "check of a synthetic table: 2 questions" in " ".join(shown.split())
+        assert "class counts" not in shown
 
     def test_json(self, rows, privet):
         ran = privet(*rows, "--json")

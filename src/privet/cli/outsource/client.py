@@ -93,6 +93,7 @@ def status(
         f"table {anatomy.id[:8]}: {told['rows']} rows in {told['groups']} groups, "
         f"{anatomy.l}-diverse in {anatomy.sensitive!r}; {told['pending']} rows wait for a group",
         highlight=False,
+        markup=False,  # a name may look like it
         soft_wrap=True,
     )
     view = Table(

@@ -281,7 +281,7 @@ def check(
     ]
     lines.append(["most frequent class", f"{result.most_frequent:.3f}", ""])
     console.print(
-        _make_rich_table(["right on held-out rows", "", "for the noise, 19 times in 20"], lines)
+        _make_rich_table(["right on held-out rows", "", "95% interval (sampling and noise)"], lines)
     )
     shares_of = [
         [one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in result.marginals
