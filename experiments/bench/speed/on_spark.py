@@ -22,6 +22,7 @@ import numpy as np
 import privet as pv
 from experiments.bench.speed.contestants import MULTIWAY
 from experiments.bench.speed.ours import schema_of
+from experiments.bench.speed.processes import cpu_seconds
 from experiments.bench.speed.results import Task
 from experiments.bench.speed.rows import ATTRIBUTES, Store
 from privet.domain.space import TreeSpace
@@ -102,23 +103,6 @@ def _trees(schema: pv.Schema) -> list[Tree]:
         Tree(cells, rng.normal(0, 0.2, (len(cells.attribute), 2)))
         for cells in draw_forest(schema, TREES, 3, SystemBits())
     ]
-
-
-def cpu_seconds() -> float:
-    """CPU seconds of all processes below this one."""
-    parents, ticks = {}, {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = place.read_text().rpartition(") ")[2].split()
-        except OSError:
-            continue
-        pid = int(place.parent.name)
-        parents[pid], ticks[pid] = int(fields[1]), sum(map(int, fields[11:15]))
-    below = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in below} - below:
-        below |= more
-    below -= {os.getpid()}
-    return sum(ticks[pid] for pid in below) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
