@@ -49,13 +49,13 @@ def _describe(words: str, command: click.Command) -> str:
     shown = [part for part in command.params if not getattr(part, "hidden", False)]
     arguments = [part for part in shown if part.param_type_name == "argument"]
     options = [part for part in shown if part.param_type_name == "option"]
-    usage = " ".join([words, *(_call(part) for part in arguments), *(["[OPTIONS]"] * bool(options))])
+    called = [words, *map(_call, arguments), *(["[OPTIONS]"] if options else [])]
+    usage = " ".join(called)
     rows = [(_call(part), _help_of(part)) for part in arguments]
     rows += [(_spell(part), _help_of(part)) for part in options]
     table = "".join(f"| `{name}` | {told} |\n" for name, told in rows)
-    return (
-        f"\n## {words}\n\n```text\n{usage}\n```\n\n{_read_help(command.help or '')}\n\n"
-        + ("| | |\n|---|---|\n" + table if rows else "")
+    return f"\n## {words}\n\n```text\n{usage}\n```\n\n{_read_help(command.help or '')}\n\n" + (
+        "| | |\n|---|---|\n" + table if rows else ""
     )
 
 

@@ -85,15 +85,16 @@ def _row(name: str, where: str, required: bool, shape: dict[str, Any], parts: An
 def _kind(shape: dict[str, Any], parts: Any) -> str:
     """Return the type of a value in a few words."""
     shape = _resolve(shape, parts)
-    if "enum" in shape or "const" in shape:
-        return "one of " + ", ".join(f"`{value}`" for value in shape.get("enum", [shape.get("const")]))
+    if values := shape.get("enum", [shape["const"]] if "const" in shape else []):
+        return "one of " + ", ".join(f"`{value}`" for value in values)
     for alternatives in ("anyOf", "oneOf"):
         if alternatives in shape:
             kinds = (_kind(one, parts) for one in shape[alternatives])
             return " or ".join(dict.fromkeys(kinds))
     if shape.get("type") == "array":
         return f"list of {_kind(shape.get('items', {}), parts)}"
-    return str(shape.get("type", "any"))
+    named = shape.get("type", "any")
+    return named if isinstance(named, str) else " or ".join(named)
 
 
 def _resolve(shape: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:

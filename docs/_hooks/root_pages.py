@@ -37,7 +37,7 @@ def _move(link: re.Match[str]) -> str:
         return f"]({Path(PAGES[target]).name}{anchor})"
     if target in ("docs", "README.md"):
         return "](../index.md)"
-    if (ROOT / target).is_dir():
+    if target.startswith("docs/") and (ROOT / target).is_dir():
         return f"](../{target.removeprefix('docs/')}/index.md)"
     if target.startswith("docs/"):
         return f"](../{target.removeprefix('docs/')}{anchor})"
