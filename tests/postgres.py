@@ -2,6 +2,8 @@
 tests.
 
 PostgreSQL does not run as root. For root, the wheel makes a user of its own, with ``useradd``.
+
+``PRIVET_TEST_POSTGRES=/usr/lib/postgresql/15/bin`` names the programs of another version.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from tests.guard import guard
 from tests.temporary import SYSTEM
 
 _USER = "pgserver"  # whom the wheel starts servers as, where root runs the tests
+_PROGRAMS = os.environ.get("PRIVET_TEST_POSTGRES")
 _SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where useradd is, and PATH may not lead
 
 
@@ -94,7 +97,10 @@ class Server:
         guard().remove(self._folder)
         with pytest.MonkeyPatch.context() as patch, _one_at_a_time(Path(module.__file__).parent):
             patch.setenv("PATH", path)
-            self._server = module.get_server(self._folder, cleanup_mode=None)
+            self._server = module.get_server(self._folder, cleanup_mode=None, start=False)
+            if _PROGRAMS:
+                self._server.bin_path = Path(_PROGRAMS)
+            self._server.start()
         self.url = self._server.get_uri()
         self._hurry()
 

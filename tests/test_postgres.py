@@ -72,7 +72,7 @@ def test_useradd_is_looked_for_where_the_search_path_does_not_lead(as_root, monk
         __file__ = str(tmp_path / "wheel.py")
 
         @staticmethod
-        def get_server(folder, cleanup_mode):
+        def get_server(folder, cleanup_mode, start):
             seen.append(shutil.which("useradd"))
             raise RuntimeError("seen enough")
 

@@ -60,21 +60,22 @@ def test_the_walk_through_with_psql_alone(opened):
     assert all(abs(int(row[2]) - 500) < 100 for row in counts)
     assert abs(int(told[6]) - 2 / 3 * 0.4 * 3000) < 400
     assert abs(int(told[7]) - 0.6 * 3000) < 400
-    assert told[8] in {f"[{low}, {low + 10})" for low in (30, 40, 50, 60)}
-    assert told[9] == "color {red,green,blue}"
-    assert told[12].startswith("data set epsilon 1.2")
+    assert abs(int(told[8]) - 50 * 3000) < 19_000  # 20 times the scale
+    assert told[9] in {f"[{low}, {low + 10})" for low in (30, 40, 50, 60)}
+    assert told[10] == "color {red,green,blue}"
+    assert told[13].startswith("data set epsilon 1.1")
     receipt = next(line for line in told if line.startswith("privet-receipt"))
     dashboard = told[-2:]
     assert [line.rpartition(" ")[0] for line in dashboard] == [
         '{"class": "no"}',
         '{"class": "yes"}',
     ]
-    assert len(place.ledger.entries("people", "ada")) == 5
-    assert place.ledger.spent("people").epsilon == 1
+    assert len(place.ledger.entries("people", "ada")) == 6
+    assert place.ledger.spent("people").epsilon == Fraction(11, 10)
     assert verify(place.ledger, receipts=[Receipt.read(receipt)]) == []
     # a refresh costs nothing
     assert run_psql(url, blocks("sql")[-1])[-2:] == dashboard
-    assert place.ledger.spent("people").epsilon == 1
+    assert place.ledger.spent("people").epsilon == Fraction(11, 10)
 
 
 def test_the_walk_through_with_connect(opened, capsys):

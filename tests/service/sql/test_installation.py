@@ -92,7 +92,7 @@ def test_an_upgrade_keeps_grants_tickets_and_spending(own):
     with pytest.raises(LedgerError, match="privet sql upgrade"):
         installation.install(own.ledger)
     said = installation.upgrade(own.ledger)
-    assert "from version 4 to 5" in said
+    assert "from version 4 to 6" in said
     assert f"Add these data sets again, so that programs can ask them: {dataset}" in said
     assert "already" in installation.upgrade(own.ledger)
     assert "already" in installation.install(own.ledger)
@@ -108,6 +108,18 @@ def test_an_upgrade_keeps_grants_tickets_and_spending(own):
     assert own.ledger.spent(dataset).epsilon == 9
 
 
+def test_an_upgrade_names_roles_that_older_versions_did_not_refuse(own):
+    dataset = new_dataset(own)
+    role = own.role("ada")
+    make_version_4(own, dataset)
+    own.sql(f"GRANT UPDATE ON people TO {role}")
+    told = installation.upgrade(own.ledger)
+    assert f"could read rows without asking; take that from them, or revoke them: {role!r} " in told
+    assert "has rights on public.people" in told
+    own.sql(f"REVOKE UPDATE ON people FROM {role}")
+    assert "without asking" not in installation.upgrade(own.ledger)
+
+
 def test_no_view_of_an_analysts_holds_an_upgrade_up(own):
     dataset = new_dataset(own)
     role = own.role("ada")
@@ -121,7 +133,7 @@ def test_no_view_of_an_analysts_holds_an_upgrade_up(own):
     )
     with own.connect(role) as session:
         session.execute("CREATE TEMP VIEW mine AS SELECT privet.ask('people', '{}'::jsonb, 1)")
-        assert "from version 4 to 5" in installation.upgrade(own.ledger)
+        assert "from version 4 to 6" in installation.upgrade(own.ledger)
         with pytest.raises(psycopg.errors.UndefinedTable):
             session.execute("SELECT * FROM mine")
 
@@ -142,7 +154,7 @@ def test_the_commands_install_upgrade_and_uninstall(postgres, tmp_path):
     mine = as_role(url, owner)
     for words, said in (
         (("upgrade",), "privet sql install"),
-        (("install",), "installed version 5"),
+        (("install",), "installed version 6"),
         (("install",), "already"),
         (("upgrade",), "already"),
         (("uninstall", "--yes"), "the ledger stays"),

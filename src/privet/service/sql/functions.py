@@ -96,6 +96,11 @@ class SQLFunctions:
                 sql.SQL("INSERT INTO privet.datasets ({}) VALUES ({})").format(columns, places),
                 list(facts.values()),
             )
+            connection.execute(
+                "UPDATE privet.datasets AS d SET owner = pg_get_userbyid(c.relowner) "
+                "FROM pg_class AS c WHERE c.oid = to_regclass(d.relation) AND d.dataset = $1",
+                (dataset,),
+            )
             for position, (name, attribute) in enumerate(asked_attributes(schema).items()):
                 connection.execute(
                     "INSERT INTO privet.attributes (dataset, position, name, labels, edges) "

@@ -16,12 +16,13 @@ from privet.errors import LedgerError
 if TYPE_CHECKING:
     import psycopg
 
-VERSION = 5  # Privet 0.1 has version 1
+VERSION = 6  # Privet 0.1 has version 1
 _SCRIPTS = (
     "tables.sql",
     "relations.sql",
     "rights.sql",
     "version5.sql",
+    "version6.sql",
     "draws.sql",
     "walks.sql",
     "conditions.sql",
@@ -89,11 +90,20 @@ def upgrade(ledger: PostgresLedger) -> str:
         old = connection.execute(
             "SELECT dataset FROM privet.datasets WHERE schema = '' ORDER BY dataset"
         ).fetchall()
-    if before == now:
-        return f"version {now} of the SQL functions is in {ledger.name} already"
-    names = ", ".join(row[0] for row in old)
-    again = f". Add these data sets again, so that programs can ask them: {names}" if old else ""
-    return f"upgraded the SQL functions in {ledger.name} from version {before} to {now}{again}"
+        mighty = connection.execute("SELECT DISTINCT role, might FROM privet.mighty()").fetchall()
+    said = f"version {now} of the SQL functions is in {ledger.name} already"
+    if before != now:
+        said = f"upgraded the SQL functions in {ledger.name} from version {before} to {now}"
+    if old:
+        names = ", ".join(row[0] for row in old)
+        said += f". Add these data sets again, so that programs can ask them: {names}"
+    if mighty:
+        rights = "; ".join(f"{role!r} {might}" for role, might in mighty)
+        said += (
+            ". These roles, or ones that they can become, could read rows without asking; take "
+            f"that from them, or revoke them: {rights}"
+        )
+    return said
 
 
 def uninstall(ledger: PostgresLedger) -> str:

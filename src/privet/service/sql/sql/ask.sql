@@ -209,9 +209,10 @@ END $$;
 -- The exact numbers of a question that was paid for; none where a row could not be counted.
 CREATE OR REPLACE FUNCTION privet.counted(dataset text, q privet.walks) RETURNS bigint[] LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    PERFORM privet.hold_table(dataset);
     RETURN privet.exact_numbers(dataset, q);
 EXCEPTION WHEN OTHERS THEN
-    IF SQLSTATE ~ '^(40|42|55)' THEN  -- whatever the rows are: changed columns, locks, conflicts
+    IF SQLSTATE ~ '^(40|42|55)' THEN  -- whatever the rows are: changed columns or owners, locks, conflicts
         RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = 'the table of the data set cannot be read now; nothing is charged';
     END IF;
     RETURN NULL;
@@ -241,31 +242,59 @@ BEGIN
         SELECT array_agg(x.number + x.noise ORDER BY x.place) FROM unnest(exact, noise) WITH ORDINALITY AS x (number, noise, place)), counted_by);
 END $$;
 
--- How many rows meet a condition: one number, or one for each combination of the values of the attributes in "by", for epsilon once. Under a
--- key of the caller's own, the same question again gives the same ticket, and is charged once.
-CREATE OR REPLACE FUNCTION privet.ask(
-    dataset text, condition jsonb DEFAULT '{}', epsilon numeric DEFAULT NULL, by text[] DEFAULT '{}', key text DEFAULT '')
-RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+-- Count the rows that meet a condition, for each combination of the values of the attributes in "by", for epsilon once; or add up a number for
+-- each value of an attribute. Under a key of the caller's own, the same question again gives the same ticket, and is charged once.
+CREATE OR REPLACE FUNCTION privet.ask_partition(
+    dataset text, condition jsonb, epsilon numeric, by text[], key text, attribute text, numbers integer[])
+RETURNS uuid LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     analyst text := privet.caller();
     schema text := privet.check_grant(dataset, analyst);
     amount text := privet.checked_epsilon(epsilon);
     q privet.walks;
+    the privet.attributes;
     request text;
     ticket uuid;
     what text;
 BEGIN
     q := privet.partition(dataset, condition, by);
-    request := privet.digest('ask', dataset, amount, condition::text, by::text);
+    IF attribute IS NOT NULL THEN
+        the := privet.attribute_of(dataset, attribute);
+        IF NOT privet.all_between(numbers, cardinality(the.labels), -2147483647, 2147483647) THEN
+            PERFORM privet.refuse_question(format('numbers must be %s integers, one for each label of ''%s''', cardinality(the.labels), attribute));
+        END IF;
+        -- two more looks, which say what a row counts and not where; the second one is at the code that is always 0
+        q.looks := ARRAY[the.position + 2, 1] || q.looks; q.strides := '{0,0}' || q.strides; q.weights := numbers;
+        PERFORM privet.check_walks(dataset, q);
+    END IF;
+    request := privet.digest('ask', dataset, amount, condition::text, by::text, attribute, numbers::text);
     ticket := privet.ticket_before(analyst, key, request);
     IF ticket IS NOT NULL THEN
         RETURN ticket;
     END IF;
-    SELECT format('SQL: noisy count%s, %s condition%s', CASE WHEN by = '{}' THEN '' ELSE 's by ' || array_to_string(by, ', ') END, n, CASE n WHEN 1 THEN '' ELSE 's' END)
+    SELECT concat('SQL: noisy ', CASE WHEN attribute IS NULL THEN 'count' ELSE 'sum' END, CASE WHEN by <> '{}' THEN 's' END,
+        ' of ' || attribute, ' by ' || nullif(array_to_string(by, ', '), ''), ', ' || nullif(n, 0) || CASE n WHEN 1 THEN ' condition' ELSE ' conditions' END)
     INTO STRICT what FROM (SELECT CASE jsonb_typeof(condition) WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(condition)) ELSE 1 END AS n) AS c;
     RETURN privet.measure(dataset, analyst, schema, q, amount, what, key, request, '', (
         SELECT coalesce(jsonb_agg(jsonb_build_object('name', a.name, 'labels', a.labels) ORDER BY b.place), '[]')
-        FROM unnest(by) WITH ORDINALITY AS b (name, place) JOIN privet.attributes AS a ON a.dataset = ask.dataset AND a.name = b.name));
+        FROM unnest(by) WITH ORDINALITY AS b (name, place) JOIN privet.attributes AS a ON a.dataset = ask_partition.dataset AND a.name = b.name));
+END $$;
+
+-- How many rows meet a condition.
+CREATE OR REPLACE FUNCTION privet.ask(
+    dataset text, condition jsonb DEFAULT '{}', epsilon numeric DEFAULT NULL, by text[] DEFAULT '{}', key text DEFAULT '')
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    RETURN privet.ask_partition(dataset, condition, epsilon, by, key, NULL, NULL);
+END $$;
+
+-- The sum of a number for each label of an attribute, over the rows that meet a condition: for bins of ages, say, the middle of each.
+CREATE OR REPLACE FUNCTION privet.ask_sum(
+    dataset text, attribute text, numbers integer[], condition jsonb DEFAULT '{}', epsilon numeric DEFAULT NULL, by text[] DEFAULT '{}',
+    key text DEFAULT '')
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    RETURN privet.ask_partition(dataset, condition, epsilon, by, key, coalesce(attribute, ''), numbers);
 END $$;
 
 -- The same for a program, whose question is walks already: see privet.walks, and privet/client/sql/walks.py.

@@ -167,22 +167,25 @@ BEGIN
     RETURN privet.keep_answer(line, ticket, chosen);
 END $$;
 
--- Charge, and choose the bin of an ordered attribute that about holds a quantile, share = a/b of the rows below it: 0 is the first bin.
+-- Charge, and choose a code of an attribute by the rows that meet a condition: the one that about holds a quantile, share = a/b of the rows
+-- below it; or, without a share, one that about most rows have. The first code is 0.
 --
--- Sensitivity: range 2 max(a, b - a), and 1 for the least and the largest, as in privet/queries/quantile.py. Neighbours: one row added or removed. Cost: epsilon.
-CREATE OR REPLACE FUNCTION privet.choose_quantile(dataset text, attribute text, share text, epsilon text, key text DEFAULT '', reservation text DEFAULT '')
-RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+-- Sensitivity: of a quantile, range 2 max(a, b - a), and 1 for the least and the largest, as in privet/queries/quantile.py; of counts, range
+-- 1. Neighbours: one row added or removed. Cost: epsilon.
+CREATE OR REPLACE FUNCTION privet.choose_code(
+    dataset text, attribute privet.attributes, share text, epsilon text, condition jsonb, key text, reservation text)
+RETURNS uuid LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     analyst text := privet.caller();
     amount text := privet.checked_amount(epsilon);
     ticket uuid := gen_random_uuid();
-    request text := privet.digest('quantile', dataset, amount, reservation, attribute, share);
+    request text := privet.digest(
+        CASE WHEN share IS NULL THEN 'label' ELSE 'quantile' END, dataset, amount, reservation, attribute.name, share, nullif(condition, '{}')::text);
     before uuid := privet.ticket_before(analyst, key, request);
-    the privet.attributes;
-    bins integer;
-    a bigint;
-    b bigint;
-    range bigint;
+    codes integer := CASE WHEN share IS NULL THEN cardinality(attribute.labels) ELSE cardinality(attribute.edges) - 1 END;
+    a bigint := privet.numerator(share);
+    b bigint := privet.denominator(share);
+    range bigint := CASE WHEN share IS NULL OR a = 0 OR a = b THEN 1 ELSE 2 * greatest(a, b - a) END;
     q privet.walks;
     schema text;
     line privet.journal;
@@ -195,23 +198,12 @@ BEGIN
         RETURN before;
     END IF;
     schema := privet.check_grant(dataset, analyst);
-    the := privet.attribute_of(dataset, attribute);
-    bins := cardinality(the.edges) - 1;
-    IF bins < 1 THEN
-        PERFORM privet.refuse_question(format('''%s'' has no order, so it has no quantiles; count by its labels instead', attribute));
-    END IF;
-    share := privet.fraction_of(share);
-    IF share IS NULL OR share !~ '^[0-9]{1,6}(/[0-9]{1,6})?$' OR privet.denominator(share) = 0 OR privet.numerator(share) > privet.denominator(share) THEN
-        PERFORM privet.refuse_question('share must be a fraction from 0 to 1, such as ''1/2'' or ''0.5'', of at most six digits');
-    END IF;
-    share := privet.written(privet.numerator(share), privet.denominator(share));
-    a := privet.numerator(share); b := privet.denominator(share);
-    q := privet.partition(dataset, '{}', ARRAY[attribute]);
+    q := privet.partition(dataset, condition, ARRAY[attribute.name]);
     PERFORM privet.check_statistics();
-    range := CASE WHEN a = 0 OR a = b THEN 1 ELSE 2 * greatest(a, b - a) END;
     PERFORM privet.checked_share(amount, range);
     line := privet.pay(
-        dataset, analyst, schema, amount, format('SQL: private selection of a quantile of %s, in %s bins', attribute, bins),
+        dataset, analyst, schema, amount, format('SQL: private selection of %s of %s, in %s %s', CASE WHEN share IS NULL THEN 'a frequent label' ELSE
+            'a quantile' END, attribute.name, codes, CASE WHEN share IS NULL THEN 'labels' ELSE 'bins' END),
         coalesce(nullif(key, ''), ticket::text), request, coalesce(reservation, ''));
     IF EXISTS (SELECT FROM privet.asked AS k WHERE k.number = line.number) THEN  -- somebody was faster under the same key
         RETURN (SELECT k.ticket FROM privet.asked AS k WHERE k.number = line.number);
@@ -221,11 +213,39 @@ BEGIN
     IF exact IS NULL THEN
         chosen := ARRAY[NULL::bigint];
     ELSE
-        SELECT array_agg(-greatest(0, b * (s.until - s.n) - a * s.total, a * s.total - b * s.until) ORDER BY s.bin) INTO STRICT scores FROM (
-            SELECT x.bin, sum(x.n) OVER (ORDER BY x.bin)::bigint AS until, x.n, sum(x.n) OVER ()::bigint AS total
-            FROM unnest(exact[:bins]) WITH ORDINALITY AS x (n, bin)) AS s;
-        chosen := privet.choose_candidates(array_fill(0, ARRAY[bins]), scores, amount, range);
+        SELECT array_agg(CASE WHEN share IS NULL THEN s.n ELSE -greatest(0, b * (s.until - s.n) - a * s.total, a * s.total - b * s.until) END ORDER BY s.code)
+        INTO STRICT scores FROM (
+            SELECT x.code, sum(x.n) OVER (ORDER BY x.code)::bigint AS until, x.n, sum(x.n) OVER ()::bigint AS total
+            FROM unnest(exact[:codes]) WITH ORDINALITY AS x (n, code)) AS s;
+        chosen := privet.choose_candidates(array_fill(0, ARRAY[codes]), scores, amount, range);
     END IF;
     PERFORM privet.round_time_up(began);
     RETURN privet.keep_answer(line, ticket, chosen);
+END $$;
+
+-- Choose the bin of an ordered attribute that about holds a quantile.
+CREATE OR REPLACE FUNCTION privet.choose_quantile(
+    dataset text, attribute text, share text, epsilon text, key text DEFAULT '', reservation text DEFAULT '', condition jsonb DEFAULT '{}')
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    schema text := privet.check_grant(dataset, privet.caller());
+    the privet.attributes := privet.attribute_of(dataset, attribute);
+BEGIN
+    IF cardinality(the.edges) < 2 THEN
+        PERFORM privet.refuse_question(format('''%s'' has no order, so it has no quantiles; choose a frequent label instead', attribute));
+    END IF;
+    share := privet.fraction_of(share);
+    IF share IS NULL OR share !~ '^[0-9]{1,6}(/[0-9]{1,6})?$' OR privet.denominator(share) = 0 OR privet.numerator(share) > privet.denominator(share) THEN
+        PERFORM privet.refuse_question('share must be a fraction from 0 to 1, such as ''1/2'' or ''0.5'', of at most six digits');
+    END IF;
+    RETURN privet.choose_code(dataset, the, privet.written(privet.numerator(share), privet.denominator(share)), epsilon, condition, key, reservation);
+END $$;
+
+-- Choose a label of an attribute, or of the target, that about most rows have.
+CREATE OR REPLACE FUNCTION privet.choose_label(dataset text, attribute text, epsilon text, condition jsonb DEFAULT '{}', key text DEFAULT '')
+RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    schema text := privet.check_grant(dataset, privet.caller());
+BEGIN
+    RETURN privet.choose_code(dataset, privet.attribute_of(dataset, attribute), NULL, epsilon, condition, key, '');
 END $$;

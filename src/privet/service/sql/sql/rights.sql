@@ -1,6 +1,8 @@
 -- Analysts who could read the rows of a data set, or the ledger, without asking: the promise would be void. What they have themselves
 -- counts, what everybody has, and what a role has that they are members of, whether or not they inherit it. Any right will do: who may only
--- delete rows and make triggers reads the rows in a trigger.
+-- delete rows and make triggers reads the rows in a trigger. On tables that foreign keys tie to the rows, any right to write will do: what is
+-- refused, and how many rows a deletion takes along, says which rows there are, and a rollback makes it free. Who owns a function or a type
+-- that rows go through can have them told: by another body of it, or a constraint; who owns their schema can put another table there.
 CREATE OR REPLACE FUNCTION privet.mighty() RETURNS TABLE (role text, might text) LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH RECURSIVE
     reads (reader, source) AS (  -- a view reads what its rules name, a table its heirs and partitions
@@ -19,14 +21,49 @@ WITH RECURSIVE
         UNION SELECT c.oid FROM pg_class AS c WHERE c.relnamespace = 'privet'::regnamespace
         UNION SELECT r.reader FROM guarded AS g JOIN reads AS r ON r.source = g.id
     ),
+    above (id) AS (  -- whose deletions reach the rows
+        SELECT s.id FROM sources AS s
+        UNION SELECT c.confrelid FROM above AS a JOIN pg_constraint AS c ON c.conrelid = a.id WHERE c.contype = 'f'
+    ),
+    tied (id) AS (
+        SELECT a.id FROM above AS a
+        UNION SELECT c.conrelid FROM sources AS s JOIN pg_constraint AS c ON c.confrelid = s.id WHERE c.contype = 'f'
+        UNION SELECT r.reader FROM tied AS t JOIN reads AS r ON r.source = t.id
+    ),
+    tables AS (
+        SELECT c.* FROM (SELECT t.id FROM tied AS t EXCEPT SELECT g.id FROM guarded AS g) AS t JOIN pg_class AS c ON c.oid = t.id
+        WHERE c.relkind IN ('r', 'p', 'v', 'f')
+    ),
+    used (class, id) AS (  -- by the rows, their views, constraints, triggers and indexes
+        SELECT 'pg_class'::regclass::oid, s.id FROM sources AS s
+        UNION SELECT 'pg_rewrite'::regclass, r.oid FROM sources AS s JOIN pg_rewrite AS r ON r.ev_class = s.id
+        UNION SELECT d.classid, d.objid FROM sources AS s
+        JOIN pg_depend AS d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.id AND d.deptype IN ('a', 'i')
+        UNION SELECT d.refclassid, d.refobjid FROM used AS u JOIN pg_depend AS d ON d.classid = u.class AND d.objid = u.id
+        WHERE d.refobjid >= 16384
+    ),
     relations AS (SELECT c.* FROM guarded AS g JOIN pg_class AS c ON c.oid = g.id AND c.relkind IN ('r', 'p', 'v', 'm', 'f')),
     mights (holder, might) AS (  -- 0 is everybody
         SELECT c.relowner, format('owns %s', c.oid::regclass) FROM relations AS c
         UNION SELECT a.grantee, format('has rights on %s', c.oid::regclass) FROM relations AS c, aclexplode(c.relacl) AS a
         UNION SELECT a.grantee, format('has rights on columns of %s', c.oid::regclass)
         FROM relations AS c JOIN pg_attribute AS t ON t.attrelid = c.oid, aclexplode(t.attacl) AS a
+        UNION SELECT c.relowner, format('owns %s, which a foreign key ties to the rows', c.oid::regclass) FROM tables AS c
+        UNION SELECT a.grantee, format('may write to %s, which a foreign key ties to the rows', c.oid::regclass)
+        FROM tables AS c, aclexplode(c.relacl) AS a WHERE a.privilege_type <> 'SELECT'
+        UNION SELECT a.grantee, format('may write to columns of %s, which a foreign key ties to the rows', c.oid::regclass)
+        FROM tables AS c JOIN pg_attribute AS t ON t.attrelid = c.oid, aclexplode(t.attacl) AS a WHERE a.privilege_type <> 'SELECT'
+        UNION SELECT p.proowner, format('owns the function %s, which rows go through', p.oid::regprocedure)
+        FROM used AS u JOIN pg_proc AS p ON p.oid = u.id WHERE u.class = 'pg_proc'::regclass
+        UNION SELECT t.typowner, format('owns the type %s, which rows go through', t.oid::regtype)
+        FROM used AS u JOIN pg_type AS t ON t.oid = u.id WHERE u.class = 'pg_type'::regclass
+        UNION SELECT n.nspowner, format('owns the schema %I, where rows are', n.nspname)
+        FROM sources AS s JOIN pg_class AS c ON c.oid = s.id JOIN pg_namespace AS n ON n.oid = c.relnamespace
         UNION SELECT a.grantee, 'may create functions in the schema privet'
         FROM pg_namespace AS n, aclexplode(n.nspacl) AS a WHERE n.nspname = 'privet' AND a.privilege_type = 'CREATE'
+        UNION SELECT d.datdba, 'owns the database, and can copy it with its ledger' FROM pg_database AS d WHERE d.datname = current_database()
+        UNION SELECT r.oid, 'can copy the database with its ledger, as it is a template'
+        FROM pg_roles AS r JOIN pg_database AS d ON d.datname = current_database() AND d.datistemplate WHERE r.rolcreatedb
         UNION SELECT r.oid, 'is a superuser, or may replicate, create roles or bypass row security'
         FROM pg_roles AS r WHERE r.rolsuper OR r.rolreplication OR r.rolcreaterole OR r.rolbypassrls
         UNION SELECT a.grantee, format('may use the foreign server %I, which everybody is mapped to', s.srvname)

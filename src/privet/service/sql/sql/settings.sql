@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION privet.calls() RETURNS text[] LANGUAGE sql IMMUTABLE 
     'integer[], integer[])',
     'choose(text, text, text, text, text, integer, integer, integer, integer[], integer[], integer[], integer[], integer[], integer[], integer[], '
     'integer[], integer[])',
-    'choose_quantile(text, text, text, text, text, text)',
+    'ask_sum(text, text, integer[], jsonb, numeric, text[], text)', 'choose_label(text, text, text, jsonb, text)',
+    'choose_quantile(text, text, text, text, text, text, jsonb)',
     'reserve(text, text, text, text, text)', 'close_reservation(text, text, text)'
 ];
 

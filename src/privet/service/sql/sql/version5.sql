@@ -48,5 +48,5 @@ CREATE TYPE privet.walks AS (
     firsts integer[],   -- where its branches begin,
     cells integer[],    -- and its cell; -1: rows that end here are in no number
     branches integer[], -- the node that each code leads to
-    weights integer[]   -- what a row counts by its last look's and first look's codes; one number: the same for all
+    weights integer[]   -- what a row counts, by the codes of the first two looks; one number: the same for all
 );

@@ -39,11 +39,34 @@ BEGIN
         AND privet.all_between(q.weights, cardinality(q.weights), -2147483647, 2147483647);
     IF fits IS TRUE THEN
         fits := (SELECT bool_and(x.first + sizes[x.test] - 1 <= cardinality(q.branches)) FROM unnest(q.tests, q.firsts) AS x (test, first))
-            AND (cardinality(q.weights) = 1 OR walks = 1 AND looks = 2 AND cardinality(q.weights) = sizes[q.looks[1]] * sizes[q.looks[2]]);
+            AND (cardinality(q.weights) = 1 OR walks = 1 AND looks >= 2 AND cardinality(q.weights) = sizes[q.looks[1]] * sizes[q.looks[2]]);
     END IF;
     IF fits IS NOT TRUE THEN
         PERFORM privet.refuse_question('the arrays of the question do not fit together');
     END IF;
+END $$;
+
+-- Refuse a table that is away, or not of the owner that it had when it was added. It cannot be replaced from here on: its name is the part of
+-- a statement that was quoted at registration, and the lock holds it.
+CREATE OR REPLACE FUNCTION privet.hold_table(dataset text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    the privet.datasets;
+    kind "char";
+    owner text;
+BEGIN
+    SELECT d.* INTO STRICT the FROM privet.datasets AS d WHERE d.dataset = hold_table.dataset;
+    FOR i IN 1 .. 2 LOOP
+        SELECT c.relkind, pg_get_userbyid(c.relowner) INTO kind, owner FROM pg_class AS c WHERE c.oid = to_regclass(the.relation);
+        IF owner IS DISTINCT FROM the.owner THEN
+            RAISE insufficient_privilege;
+        ELSIF kind IN ('r', 'p', 'v') THEN  -- others cannot be locked
+            BEGIN
+                EXECUTE format('LOCK TABLE %s IN ACCESS SHARE MODE', the.relation);
+            EXCEPTION WHEN insufficient_privilege THEN  -- who may read some columns only cannot lock; then an instant remains
+                NULL;
+            END;
+        END IF;
+    END LOOP;
 END $$;
 
 -- The exact numbers. Every row takes the same steps, whatever is asked and wherever it ends, and all numbers are there before the first row
