@@ -28,6 +28,8 @@ repeats on synthetic rows. Then every effect it shows is looked for in all other
 |---|---:|---:|---:|---:|---:|
 {shown}
 
+Twenty other fits of adult, after that, gave 99.4% and 93.5%.
+
 Effects that are *not* shown as real, for comparison:
 
 | table | same sign, fit by fit | same sign in all fits |

@@ -44,11 +44,12 @@ def html_box(
     *,
     headers: Sequence[str] = (),
     rows: Sequence[Sequence[object]] = (),
+    folded: str = "",
     alarm: bool = False,
 ) -> str:
     """Return a box with a title, facts line by line, and perhaps a table.
 
-    ``alarm`` marks what comes without a promise.
+    A table that ``folded`` names opens with a click. ``alarm`` marks what comes without a promise.
     """
     parts = [f"<strong>{_text(title)}</strong>"]
     if facts:
@@ -59,7 +60,9 @@ def html_box(
         )
         parts.append(f'<table style="{_TABLE}"><tbody>{lines}</tbody></table>')
     if headers:
-        parts.append(_html_table(headers, rows))
+        table = _html_table(headers, rows)
+        opens = f'<details><summary style="cursor: pointer">{_text(folded)}</summary>'
+        parts.append(f"{opens}{table}</details>" if folded else table)
     edge = _ALARM if alarm else _EDGE
     return f'<div style="{_BOX.format(edge=edge)}">{"".join(parts)}</div>'
 

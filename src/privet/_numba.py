@@ -39,7 +39,7 @@ def compile_kernel(function: Any = None, **options: Any) -> Any:
         return lambda one: compile_kernel(one, **options)
     before = config.CACHE_DIR
     # read where a function is decorated; those of other libraries are kept elsewhere
-    config.CACHE_DIR = _find_cache_folder()
+    config.CACHE_DIR = find_cache_folder()
     try:
         return njit(nogil=True, cache=True, no_cfunc_wrapper=True, **options)(function)
     finally:
@@ -47,12 +47,16 @@ def compile_kernel(function: Any = None, **options: Any) -> Any:
 
 
 def is_cold() -> bool:
-    """Return whether nothing has been compiled yet for this version on this machine."""
-    return next(Path(_find_cache_folder()).rglob("*.nbi"), None) is None
+    """Return whether nothing has been compiled yet for this version on this machine.
+
+    False where nothing can be kept: compiling ahead would be in vain.
+    """
+    folder = find_cache_folder()
+    return bool(folder) and next(Path(folder).rglob("*.nbi"), None) is None
 
 
 @cache
-def _find_cache_folder() -> str:
+def find_cache_folder() -> str:
     """Return a folder for this content of our sources, where one can be written.
 
     Otherwise it is where Numba keeps things.

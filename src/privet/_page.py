@@ -27,9 +27,11 @@ h1 { font-size: 1.6rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin: 2re
 th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line);
   overflow-wrap: break-word; }
 th.number, td.number { text-align: right; } td.number { white-space: nowrap; } tr { break-inside: avoid; } li { margin: .25rem 0; }
+details { margin: .6rem 0; } summary { cursor: pointer; }
 @media print {
   :root { --ink: #000; --paper: #fff; --line: #888; --soft: #fff; --loud: #000; }
   body { max-width: none; padding: 0; font-size: 10.5pt; } .wide { overflow: visible; }
+  p:has(+ .wide), p:has(+ details), p:has(+ table), summary, thead { break-after: avoid; }
 }
 """  # noqa: E501
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from privet.cli import main
+from privet.cli import compiling, main
 from tests import commands
 from tests.warm import app
 
@@ -30,9 +30,10 @@ Run = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Relative paths lead to a fresh folder, tables are printed wide, and no test sees the user's
-    data.
+    """Relative paths lead to a fresh folder, tables are printed wide, no test sees the user's
+    data, and none leaves a process behind.
     """
+    monkeypatch.setattr(compiling, "compile_ahead", lambda: None)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     for name in ("PRIVET_DATA", "PRIVET_DATA_URL", "FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS"):

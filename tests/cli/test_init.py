@@ -102,6 +102,8 @@ def test_what_is_blank_is_left_out_with_the_ways_to_say_it(privet: Run) -> None:
         (["-c", "gender=Male"], ["one value tells nothing"]),
         (["-c", "tenure=2020-01-01..2021-12-31 as 31.12.2024"], ["'31.12.2024'", "ISO 8601"]),
         (["-c", "tenure=low..high"], ["'tenure'", "on both sides of '..'"]),
+        (["-c", "tenure=0..20.000"], ["'tenure'", "'20.000'", "without separators, as 20000"]),
+        (["-c", "tenure=-1,500,000..0"], ["without separators, as -1500000"]),
         (["-c", "tenure=9..3"], ["'tenure'", "low must be below high"]),
         (["-c", "tenure"], ["NAME=ANSWER"]),
         (["-c", "Churn=a|b"], ["'Churn' is the target", "--classes"]),

@@ -189,9 +189,23 @@ class TestSplit:
 
 
 @pytest.fixture
-def served(privet: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def sensitive() -> str:
+    """The name of the sensitive column."""
+    return "disease"
+
+
+@pytest.fixture
+def served(
+    privet: Run, monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame, sensitive: str
+) -> Iterator[str]:
     """A server, and the token of a client in the environment."""
-    assert privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves").code == 0
+    table.rename(columns={"disease": sensitive}).to_csv("t.csv", index=False)
+    attributes = {
+        sensitive if name == "disease" else name: one for name, one in SCHEMA.attributes.items()
+    }
+    dataclasses.replace(SCHEMA, attributes=attributes).write("s.json")
+    split = [sensitive if word == "disease" else word for word in SPLIT]
+    assert privet("outsource", "split", "t.csv", *split, "-o", "halves").code == 0
     assert privet("outsource", "init", "halves").code == 0
     found = re.search(r"shown this once: (\S+)", privet("outsource", "client", "add", "ada").out)
     assert found is not None
@@ -209,6 +223,13 @@ class TestServed:
         assert privet("outsource", "client", "token", "ada").code == 0
         assert privet("outsource", "status", served).code == 2
         assert privet("outsource", "client", "revoke", "ada").code == 0
+
+    @pytest.mark.parametrize("sensitive", ["[/b] disease"])
+    def test_a_name_that_looks_like_markup_is_shown_as_it_is(
+        self, privet: Run, served: str
+    ) -> None:
+        ran = privet("outsource", "status", served)
+        assert (ran.code, "2-diverse in '[/b] disease'" in ran.out) == (0, True), ran.err
 
     def test_roles(self, privet: Run, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
         words = ("outsource", "client")
@@ -264,7 +285,13 @@ class TestServed:
         assert (refused.code, "cannot write" in refused.err) == (2, True)
         told = json.loads(privet("outsource", "status", served, "--json").out)
         assert told["trees"][0]["refined"] >= 1
-        assert "**Not differentially private.**" in privet("outsource", "card", served).out
+        told = privet("outsource", "card", served).out
+        assert "> **WARNING: Not differentially private." in told
+        assert "## Who sees what" in told
+        assert privet("outsource", "card", served, "-o", "card.html").code == 0
+        page = Path("card.html").read_text()
+        assert '<p class="alarm" role="note">Not differentially private.' in page
+        assert "<h2>Who sees what</h2>" in page
         assert (
             "--splits must be"
             in privet("outsource", "naive", served, "t.csv", "-k", "k", "--splits", "x").err

@@ -98,6 +98,30 @@ def test_owners_and_auditors_have_tokens_of_their_own(privet: Run, state: Servic
     assert "no owner or auditor" in privet("curator", "staff", "remove", "eve").err
 
 
+def test_tokens_end_when_the_owner_says_so(privet: Run, state: ServiceState) -> None:
+    def token_of(*words: str) -> str:
+        return re.search(r"once: (\S+)", privet("curator", *words, "--until", "2999-01-31").out)[1]
+
+    people = [
+        token_of("analyst", "add", "eve"),
+        token_of("analyst", "token", "ada"),
+        token_of("staff", "add", "dora", "--role", "auditor"),
+        token_of("analyst", "token", "--owner"),
+    ]
+    told = [state.accounts.person_of(token) for token in people]
+    assert set(state.accounts.token_ends()) == set(told)
+    analysts = privet("curator", "analyst", "list").out
+    assert "the token of 'eve' ends on 2999-01-31 00:00 UTC" in analysts
+    assert privet("curator", "staff", "list").out.splitlines() == [
+        "owner    owner, whose token ends on 2999-01-31 00:00 UTC",
+        "auditor  dora, whose token ends on 2999-01-31 00:00 UTC",
+    ]
+    assert privet("curator", "staff", "token", "dora").code == 0
+    assert "auditor  dora\n" in privet("curator", "staff", "list").out
+    ran = privet("curator", "analyst", "token", "ada", "--until", "2020-01-01")
+    assert (ran.code, "until must be a time to come" in ran.err) == (2, True)
+
+
 def test_places_are_allowed_and_taken_back(privet: Run, state: ServiceState, tmp_path) -> None:
     assert "none is allowed yet" in privet("curator", "places").out
     ran = privet("curator", "places", "--allow", tmp_path, "--allow", "postgresql://db/clinic")

@@ -87,6 +87,17 @@ def test_a_table_and_its_card(files, privet, suffix):
     assert {name for name in names() if "ledger" not in name} == expected
 
 
+def test_the_card_of_a_table_is_a_page_as_those_of_models_are(files, privet):
+    refused = privet(*command("out.csv", "--card", "card.md"))
+    assert (refused.code, "--card: the page must end in .html" in refused.err) == (2, True)
+    assert not Path("out.csv").exists()
+    assert privet(*command("out.csv", "--rows", 20, "--card", "card.html")).code == 0
+    page = Path("card.html").read_text(encoding="utf-8")
+    assert '<p class="promise" role="note">Guarantee: this table is 2-differentially' in page
+    assert "<h2>What epsilon means</h2>" in page
+    assert spent() == 2
+
+
 def test_a_synthetic_table_is_told_as_json(files, privet):
     ran = privet(*command("out.csv", "--json", "--rows", 20, "--budget", 3))
     assert ran.code == 0, ran.err
@@ -327,6 +338,10 @@ class TestCheck:
         assert "trained on the synthetic rows" in ran.out
         assert "age" in ran.out
         assert spent("held-out.csv") == F(1, 2)
+        assert "95% interval (sampling and noise)" in ran.out
+        shown = privet("ledger", "show", "held-out.csv.ledger.sqlite").out
+        assert "check of a synthetic table: 2 questions" in " ".join(shown.split())
+        assert "class counts" not in shown
 
     def test_json(self, rows, privet):
         ran = privet(*rows, "--json")

@@ -145,6 +145,26 @@ def test_what_was_not_due_is_shown(folder, run):
     assert not Path(f"{other}.csv.ledger.sqlite").exists()
 
 
+def test_turns_that_are_not_private_are_shown_before_others_pay(folder, run):
+    from privet.federation.keys import SigningKey
+    from privet.federation.relay import RelayFile
+
+    started = RelayFile.read("relay.json")
+    first = started.next_names[0]
+    add(run, first, "relay.json", "one.json", "--turns", "1")
+    visit = RelayFile.read("one.json").visits[-1]
+    statement = replace(visit.added.privacy, private=False, reason="no noise\x1b[2J")
+    told = replace(visit, added=replace(visit.added, privacy=statement))
+    started._sign(told, SigningKey.read(f"{first}.key")).write("told.json")
+    shown = run("relay", "show", "told.json").out
+    assert (
+        rf"beware: the turns of {first} are not private, so no model of them is: no noise\x1b"
+        in (shown)
+    )
+    assert list(said(run, "told.json")["not_private"]) == [first]
+    assert "beware" not in run("relay", "show", "one.json").out
+
+
 def test_a_damaged_relay_is_refused(folder, run):
     text = Path("relay.json").read_text()
     Path("relay.json").write_text(text.replace('"rows":300', '"rows":900'))

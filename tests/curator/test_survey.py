@@ -18,14 +18,14 @@ from privet.curator.survey import (
     DEPTH,
     GRID,
     Surveyor,
-    find_frequent,
+    find_runs,
     list_candidates,
     threshold,
     widen_bounds,
 )
 from privet.describe import draft_schema
 from privet.domain import Categorical, Numeric, Schema
-from privet.errors import BudgetExceeded, ParameterError
+from privet.errors import BudgetExceeded, ParameterError, SchemaError
 from privet.report.card import card_markdown
 from privet.tables.open import open_table
 
@@ -90,14 +90,47 @@ def test_flags_and_numbers_with_few_values_get_near_bounds() -> None:
     assert (codes[0] != codes[1]).all()
 
 
-def test_frequent_cells_hold_most_of_what_was_counted() -> None:
-    counts = [0] * (len(GRID) - 1)
-    zero = GRID.index(0.0)
-    counts[zero], counts[zero + 41] = 500, 400
-    assert find_frequent(counts, 100) == (0.0, 1.25)
-    assert find_frequent([*counts[:-1], 400], 450) is None  # most are in rare cells
-    assert find_frequent([0] * len(counts), 0) is None
-    assert widen_bounds((0.0, 1.25), times=1) == (0.0, 2.5)
+def test_runs_that_hold_more_than_noise_tell_the_bounds() -> None:
+    """Scale 10: a run of w cells needs about 126 rows and 15 w more."""
+    zero, cells = GRID.index(0.0), len(GRID) - 1
+    counts = [0] * cells
+    assert find_runs(counts, 10) is None
+    counts[zero], counts[zero + 41] = 150, 150  # a flag: 0 and 1 are far apart on the grid
+    assert find_runs(counts, 10) == (0.0, 1.25)
+    counts[zero + 41] = 130
+    assert find_runs(counts, 10) == (0.0, GRID[zero + 1])
+    wide = [0] * cells
+    wide[zero - 10 : zero + 10] = [22] * 20  # each cell is next to nothing
+    assert find_runs(wide, 10) == (GRID[zero - 10], GRID[zero + 10])
+    wide[zero - 10 : zero + 10] = [20] * 20
+    assert find_runs(wide, 10) is None
+
+
+def test_noise_alone_hardly_ever_tells_bounds() -> None:
+    draws, scale = 1000, 10.0
+    rng = np.random.default_rng(6)
+    alpha = np.exp(-1 / scale)
+    size = (draws, len(GRID) - 1)
+    noise = rng.geometric(1 - alpha, size) - rng.geometric(1 - alpha, size)
+    assert sum(find_runs(line, scale) is not None for line in noise.tolist()) <= 4 * BETA * draws
+    larger = sum(find_runs(line, scale / 2) is not None for line in noise[:100].tolist())
+    assert larger > 20  # noise of twice the scale would
+
+
+def test_numbers_in_few_rows_get_near_bounds() -> None:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, ROWS),
+            "income": rng.lognormal(10.5, 0.6, ROWS).round(),
+            "agreed": rng.choice(["yes", "no"], ROWS),
+        }
+    )
+    told = draft(table, Fraction(2 * 150, ROWS), MemoryLedger(), classes=["no", "yes"], exclude=[])
+    for name, most in (("age", 600), ("income", 2_000_000)):
+        attribute = told.schema.attributes[name]
+        assert attribute.low <= table[name].quantile(0.05)
+        assert table[name].quantile(0.95) <= attribute.high <= most
 
 
 def test_all_of_a_survey_is_within_its_epsilon() -> None:
@@ -142,8 +175,10 @@ def test_nothing_is_read_unless_it_can_be_paid() -> None:
 def test_too_little_epsilon_says_how_many_rows_a_value_needs() -> None:
     with pytest.raises(ParameterError, match=r"needs about [0-9]+ rows at this .*--classes"):
         draft(people(), "0.001", MemoryLedger())
-    told = draft(people(), "0.01", MemoryLedger(), classes=["no", "yes"])
-    assert "no value of it is frequent enough" in told.left_out["job"]
+    with pytest.raises(SchemaError) as raised:
+        draft(people(), "0.01", MemoryLedger(), classes=["no", "yes"])
+    assert "'job': no value of it is frequent enough" in str(raised.value)
+    assert "found in so few rows (about 12000 would do at this epsilon)" in str(raised.value)
 
 
 def test_a_model_says_what_its_schema_cost() -> None:
@@ -192,11 +227,11 @@ def test_candidates_continue_prefixes_or_end_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cuts", "bounds"),
-    [((), (-1e6, 1e6)), ((0.0, 10.0), (0.0, 32.0)), ((-8.0, 8.0), (-40.0, 40.0))],
+    ("ends", "bounds"),
+    [((0.0, 1.25), (0.0, 2.5)), ((-1e-3, 1.25), (0.0, 3.2)), ((-8.0, 8.0), (-25.0, 25.0))],
 )
-def test_bounds_are_well_outside_of_the_cuts(cuts: tuple, bounds: tuple) -> None:
-    assert widen_bounds(cuts) == bounds
+def test_bounds_are_well_outside_of_the_ends(ends: tuple, bounds: tuple) -> None:
+    assert widen_bounds(*ends) == bounds
 
 
 @pytest.mark.parametrize("make", [dict, lambda: {"dictionary": ()}])

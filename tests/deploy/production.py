@@ -72,6 +72,12 @@ class Proxy:
         done = self.check()
         assert done.returncode == 0, done.stderr
         self.process = subprocess.Popen([str(nginx()), "-c", str(self.write())])
+        until = time.monotonic() + PATIENCE
+        listening = self.folder / "nginx.pid"  # the check makes it, empty; written once it listens
+        while not (listening.exists() and listening.read_text().strip()):
+            assert self.process.poll() is None, (self.folder / "nginx.log").read_text()
+            assert time.monotonic() < until
+            time.sleep(0.02)
 
     def stop(self) -> None:
         if self.process is not None:

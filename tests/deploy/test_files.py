@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,7 @@ def state_of_files(tmp_path, place):  # noqa: F811
 
 
 def test_alerts_name_metrics_that_there_are(state_of_files):
+    state_of_files.accounts.new_token("ada", ends=datetime(2999, 1, 31, tzinfo=UTC))
     app = create_app(state_of_files, FAST, Operations(lambda: TOKEN))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.get("/healthz")
@@ -124,6 +126,67 @@ def test_prometheus_takes_its_configuration(tmp_path):
     call = [promtool, "check", "config", str(tmp_path / "prometheus.yml")]
     done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+#: For each alert: a metric with values that let it fire, and with values of a service that is well.
+#: ``a+bxn`` begins at a and grows by b for n steps of five minutes; there are three days of them.
+_DAYS = 3 * 24 * 12
+_NOW = 3 * 86400
+SYMPTOMS = {
+    "PrivetDown": ('up{job="privet"}', "0", "1"),
+    "PrivetNotReady": ('privet_check_passed{check="ledger"}', "0", "1"),
+    "PrivetLedgerDamaged": ("privet_last_verify_problems", "1", "0"),
+    "PrivetAuditLogDamaged": ("privet_audit_log_problems", "2", "0"),
+    "PrivetNotVerified": ("privet_last_verify_timestamp_seconds", "60", f"{_NOW - 86400}"),
+    "PrivetTableUnreachable": ('privet_table_reachable{dataset="people"}', "0", "1"),
+    "PrivetBudgetLow": ('privet_budget_left{dataset="people",unit="epsilon"}', "0.2", "0.4"),
+    "PrivetTokenEnds": (
+        'privet_token_ends_timestamp_seconds{person="ada",role="analyst"}',
+        f"{_NOW + 86400}",
+        f"{_NOW + 9 * 86400}",
+    ),
+    "PrivetErrors": ('privet_requests_total{route="/v1",status="500"}', "0+60", "7"),
+    "PrivetUnanswered": ("privet_unanswered_questions", "1", "0"),
+    "PrivetLateAnswers": ("privet_late_answers", "0+10", "30"),
+}
+
+
+@pytest.mark.parametrize("ill", [True, False], ids=["ill", "well"])
+def test_alerts_fire_for_what_is_wrong_and_for_nothing_else(tmp_path, ill):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("there is no promtool")
+    shutil.copy(DEPLOY / "privet-alerts.yml", tmp_path)
+    series = {metric: sick if ill else well for metric, sick, well in SYMPTOMS.values()}
+    series['privet_budget_cap{dataset="people",unit="epsilon"}'] = "3"
+    series['privet_requests_total{route="/v1",status="200"}'] = "0+600"
+    steps = {
+        metric: f"{text if '+' in text else f'{text}+0'}x{_DAYS}" for metric, text in series.items()
+    }
+    firing = sorted(SYMPTOMS) if ill else []
+    case = {
+        "interval": "5m",
+        "input_series": [{"series": name, "values": text} for name, text in steps.items()],
+        "promql_expr_test": [
+            {
+                "expr": 'count by (alertname) (ALERTS{alertstate="firing"})',
+                "eval_time": "72h",
+                "exp_samples": [
+                    {"labels": f'{{alertname="{name}"}}', "value": 1} for name in firing
+                ],
+            }
+        ],
+    }
+    told = {"rule_files": ["privet-alerts.yml"], "evaluation_interval": "5m", "tests": [case]}
+    (tmp_path / "test.yml").write_text(yaml.safe_dump(told))
+    call = [promtool, "test", "rules", str(tmp_path / "test.yml")]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_alert_has_a_symptom():
+    rules = yaml.safe_load((DEPLOY / "privet-alerts.yml").read_text())["groups"][0]["rules"]
+    assert {rule["alert"] for rule in rules} == set(SYMPTOMS)
 
 
 @pytest.mark.slow

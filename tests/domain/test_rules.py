@@ -49,6 +49,42 @@ def test_a_file_holds_them_and_gives_them_back(tmp_path):
     assert schema.declare(n_rows=9).impossible == schema.impossible
 
 
+WORDS = ["no", "dsl", "fiber"]
+EXCLUDING = {
+    "one rule": [{"internet": WORDS, "security": [True, False]}],
+    "two rules": [{"internet": WORDS, "rooms": [1, 2]}, {"internet": WORDS, "rooms": 3}],
+    "three attributes": [
+        {"internet": "no", "rooms": [1, 2, 3]},
+        {"internet": ["dsl", "fiber"], "security": True},
+        {"security": False, "age": ["[0, 30)", "[30, 60)"]},
+        {"security": False, "rooms": [1, 2, 3], "age": "[60, 90]"},
+    ],
+}
+
+
+@pytest.mark.parametrize("case", EXCLUDING)
+def test_rules_that_exclude_every_row_are_refused_before_anything_is_paid(case):
+    with pytest.raises(SchemaError, match="exclude every row"):
+        make(*EXCLUDING[case])
+    if len(EXCLUDING[case]) > 1:
+        for left_out in range(len(EXCLUDING[case])):
+            make(*(rule for place, rule in enumerate(EXCLUDING[case]) if place != left_out))
+
+
+def test_rules_that_would_take_long_to_judge_are_taken_as_they_are():
+    """Twelve attributes of eleven values, all different: only trying every order would tell."""
+    names = [f"a{i}" for i in range(12)]
+    rules = [
+        {one: code, other: code}
+        for i, one in enumerate(names)
+        for other in names[:i]
+        for code in range(11)
+    ]
+    values = pv.Categorical(list(range(11)))
+    schema = pv.Schema(dict.fromkeys(names, values), "c", ["n", "y"], impossible=rules)
+    assert len(schema.impossible) == 726
+
+
 def test_they_are_no_part_of_the_domain():
     plain, ruled = make(), make({"internet": "no", "security": True})
     assert plain != ruled

@@ -164,15 +164,18 @@ def test_what_honest_parties_do_is_foreseen(started, keys, most):
     assert relay.finish().privacy.promised.epsilon == 1
 
 
-def test_refined_leaves_and_terms_are_foreseen(keys):
-    """They are made where there is more evidence, which the cards say."""
-    cards = [Card.sign(SCHEMA, name, 20_000, 1, keys[name]) for name in NAMES[:2]]
+@pytest.mark.parametrize(("n_rows", "kind"), [(9500, "scores"), (20_000, "drawn")])
+def test_refined_leaves_and_terms_are_foreseen(keys, n_rows, kind):
+    """They are made where there is more evidence, which the cards say; many trees, where there is
+    ample.
+    """
+    cards = [Card.sign(SCHEMA, name, n_rows, 1, keys[name]) for name in NAMES[:2]]
     relay, tables = RelayFile.start(SCHEMA, cards, "disjoint"), open_tables()
     while relay.next_names:
         name = relay.next_names[0]
         relay = relay.take_turns(name, tables[name], keys[name])
     assert relay.unforeseen == ""
-    assert {"scores", "term"} <= {tree.kind for tree in relay.standing.trees}
+    assert {kind, "term"} <= {tree.kind for tree in relay.standing.trees}
 
 
 def test_one_tree_with_probabilities_is_foreseen():

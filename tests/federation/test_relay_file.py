@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction as F
 
+import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -392,12 +393,22 @@ class TestLiars:
         with pytest.raises(Damaged, match="do not go together"):
             RelayFile.from_bytes(relay._sign(lie, keys[other]).to_bytes())
 
+    @pytest.mark.parametrize(
+        "more", [{"settings": {"why": "x" * 1000}}, {"learner": "forest"}, {"costs": np.eye(2)}]
+    )
+    def test_by_something_that_no_turn_adds(self, begun, started, keys, more):
+        def add(visit):
+            return replace(visit, added=replace(visit.added, **more))
+
+        assert "something else than its trees" in self.sign(begun, started, keys, add)
+
     def test_by_words_that_a_terminal_obeys(self, begun, started, keys):
         first, relay = begun
         visit = relay.visits[-1]
         statement = replace(visit.added.privacy, private=False, reason="\x1b[2J\x07none")
         lie = replace(visit, added=replace(visit.added, privacy=statement))
         relay = RelayFile.from_bytes(started._sign(lie, keys[first]).to_bytes())
+        assert relay.not_private == {first: "\x1b[2J\x07none"}
         assert relay.finish(early=True).privacy.describe() == r"NOT PRIVATE: \x1b[2J\x07none"
 
     def test_by_more_parties_than_anybody_could_wait_for(self, started, cards, monkeypatch):

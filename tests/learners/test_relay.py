@@ -92,6 +92,22 @@ class TestWhoseTurn:
         steps = plan_steps(WIDE, parties, recipe, "epsilon")
         assert {party for kind, party, *_ in steps if kind == "tree"} == set(range(7))
 
+    @pytest.mark.parametrize(
+        ("parties", "rows", "rounds"), [(3, 13_000, 33), (16, 2000, 33), (20, 2000, 41)]
+    )
+    @pytest.mark.parametrize("rare", [False, True])
+    def test_with_ample_evidence_each_party_draws_several_small_trees(
+        self, parties, rows, rounds, rare
+    ):
+        """The leaves of one would follow the sample of whoever drew it."""
+        pooled = [Party(str(number), rows, F(1)) for number in range(parties)]
+        recipe = choose_recipe(WIDE, pooled, "epsilon", rare=rare)
+        assert (recipe.rounds, recipe.space.depth, recipe.leaves) == (rounds, 2, 0)
+        less = [replace(party, amount=F(1, 4)) for party in pooled]
+        assert choose_recipe(WIDE, less, "epsilon", rare=rare).rounds < 33
+        several = replace(WIDE, classes=["low", "middle", "high"])
+        assert choose_recipe(several, pooled, "epsilon").leaves > 0
+
     @pytest.mark.parametrize("unit", ["epsilon", "rho"])
     def test_pooled_evidence_is_the_sum(self, unit):
         parties = [Party("a", 1000, F(1, 2)), Party("b", 500, F(2))]
@@ -204,6 +220,21 @@ class TestFit:
         model = pv.PrivetClassifier(1, people="may-overlap").fit_from(three())
         assert model.privacy_.promised.epsilon == 3
 
+    def test_parties_may_pay_differently(self):
+        curators = three()
+        epsilons = [1, "3/2", "2/3"]
+        model = pv.PrivetClassifier(people="disjoint").fit_from(curators, epsilons)
+        assert [10 - curator.left for curator in curators] == [1, F(3, 2), F(2, 3)]
+        assert model.privacy_.promised.epsilon == 1.5
+        said = {part.name: part.charged.epsilon for part in model.privacy_.parts}
+        assert sorted(said.items()) == [
+            ("party 1 (table in memory)", 1),
+            ("party 2 (table in memory)", F(3, 2)),
+            ("party 3 (table in memory)", F(2, 3)),
+        ]
+        turns = model.model_.settings["turns"]
+        assert turns[1] > turns[0]
+
     def test_five_parties_learn_what_one_cannot(self):
         # Alone, .84 are right, give or take .03; together .99, give or take .02.
         right = []
@@ -245,10 +276,10 @@ class TestFit:
 
 
 class TestRefusals:
-    def refused(self, curators, match, epsilon=1, error=ParameterError, **more):
+    def refused(self, curators, match, epsilon=1, error=ParameterError, epsilons=None, **more):
         left = [curator.left for curator in curators]
         with pytest.raises(error, match=match):
-            pv.PrivetClassifier(epsilon, **more).fit_from(curators)
+            pv.PrivetClassifier(epsilon, **more).fit_from(curators, epsilons)
         assert [curator.left for curator in curators] == left
 
     def test_one_curator_in_a_list(self):
@@ -274,6 +305,22 @@ class TestRefusals:
 
     def test_no_noise(self):
         self.refused(three(), "finite epsilon", epsilon=float("inf"))
+
+    @pytest.mark.parametrize(
+        ("epsilons", "match"),
+        [
+            ([1, 1], "as many as curators, 3, got 2"),
+            ([1, 1, 0], "above zero"),
+            ([1, 1, float("inf")], "finite epsilon"),
+            ([1, 1, 11], "left"),
+        ],
+    )
+    def test_epsilons_that_are_none_of_theirs(self, epsilons, match):
+        self.refused(three(), match, epsilons=epsilons, error=PrivetError, people="disjoint")
+
+    def test_epsilons_for_one_curator(self):
+        with pytest.raises(ParameterError, match="epsilons are for several"):
+            pv.PrivetClassifier().fit_from(three()[0], [1])
 
     def test_too_little_left_in_one_of_them(self):
         curators = [*three()[:2], curator_of(rows(600), SCHEMA.declare(n_rows=600), F(1, 2))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, product
 from math import factorial
 
@@ -22,7 +23,14 @@ from privet.model.explanations.effects import (
     find_interactions,
 )
 from privet.model.explanations.people import People
-from privet.model.explanations.values import group_values, label_values, write_numbers
+from privet.model.explanations.values import (
+    choose_shown,
+    group_values,
+    join_alike,
+    label_values,
+    name_class,
+    write_numbers,
+)
 from privet.model.population import Population
 from tests.report.models import SCHEMA, small_model, small_tree, statement
 from tests.report.scored import drawn_tree, scored_model, term
@@ -332,6 +340,12 @@ def test_neighbouring_bins_with_like_effects_stand_together():
     assert any(group[0] == 17 for group in groups)
 
 
+def test_a_notebook_says_that_noise_was_not_measured():
+    shown = random_model(1)._repr_html_()
+    assert "The noise was not measured: some of these effects may be nothing but noise." in shown
+    assert "<summary>How to read this</summary>" in shown
+
+
 def test_names_of_columns_are_escaped():
     schema = pv.Schema({"<b>": pv.Categorical(["<i>", "x"])}, target="t", classes=["<u>", "z"])
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, "<b>")})
@@ -389,6 +403,58 @@ def test_a_row_that_costs_decide_says_so():
     assert "because some mistakes cost more than others" in " ".join(said.to_html().split())
 
 
+def test_what_makes_no_difference_is_named_once():
+    """Ten lines of nothing would hide the one that says something."""
+    said = with_term([2.0, 0.0, -2.0, 0.4]).explain(synthetic(1))
+    assert said.silent == ("form", "income", "colour")
+    page = said.to_html()
+    assert "form, income, colour make no difference to this model." in page
+    assert ">age</th>" in page
+    assert ">form</th>" not in page
+    assert "form = " not in page
+    assert random_model(1).explain().silent == ()
+
+
+def test_a_value_is_folded_only_with_others():
+    weight = np.array([3.0, 1.0, 2.0, 0.5])
+    assert choose_shown(weight, None, 3) == ([0, 1, 2, 3], [])
+    assert choose_shown(weight, None, 2) == ([0, 2], [1, 3])
+    sure = np.array([[False], [True], [False], [True]])
+    assert choose_shown(weight, sure, 2) == ([1, 3], [0, 2])
+
+
+def test_values_that_a_map_says_the_same_about_stand_together():
+    numbers = np.array([[1.0, 2], [1, 2.004], [0, 0], [1, 2]])
+    values, alone = pv.Categorical(["a", "b", "c", "d"]), [(0,), (1,), (2,), (3,)]
+    assert join_alike(values, numbers, alone, 0.005) == [(0, 1, 3), (2,)]
+    assert label_values(values, [(0, 1, 3), (2,)]) == ["a, b, d", "c"]
+    years = pv.Numeric(0, 30, bins=3, missing="not told")
+    # neither with bins that are no neighbours, nor with what is missing
+    assert join_alike(years, numbers, alone, 0.005) == [(0, 1), (2,), (3,)]
+    alike = np.zeros((4, 2))
+    assert join_alike(years, alike, alone, 0.005) == [(0, 1, 2), (3,)]
+
+
+def test_a_bar_has_the_colour_of_the_class_that_it_speaks_for():
+    """As in the pictures: the first of two classes to the left, the second to the right."""
+    schema = SCHEMA.number_classes(2)
+    page = random_model(1, schema).explain().to_html()
+    bars = re.findall(r'title="([+-])[^"]*"><s[^>]*></s><b class="(\w+)"', page)
+    looks = {("-", "c0"), ("+", "c1"), ("+", "size")}  # sizes speak for no class
+    assert set(bars) == looks
+    columns = random_model(1).explain().to_html()
+    assert set(re.findall(r'<b class="(\w+)"', columns)) == {"c0", "c1", "c2", "size"}
+
+
+def test_a_label_that_is_no_word_is_quoted_in_sentences():
+    assert [name_class(label) for label in ("yes", "+", "-", ">50K")] == [
+        "yes",
+        "'+'",
+        "'-'",
+        ">50K",
+    ]
+
+
 def test_only_the_first_rows_are_unfolded():
     page = random_model(1).explain(synthetic(5)).to_html()
     assert "<h2>Why row 3 is" in page
@@ -433,6 +499,11 @@ def test_noisy_shares_of_people_are_said_to_be_noisy():
     assert "Shares of people are noisy, too, by up to about 2.0 %" in model.explain().to_html()
     assert "are noisy, too" not in model.explain(people=synthetic()).to_html()
     assert "are noisy, too" not in scored_model().explain().to_html()
+
+
+def test_nothing_is_said_about_how_many_people_have_a_value_where_nobody_was_counted():
+    assert ">people</th>" in random_model(1).explain().to_html()
+    assert ">people</th>" not in with_term([2.0, 0, -2, 0]).explain().to_html()
 
 
 def test_fewer_people_stand_for_all_where_leaves_are_many(monkeypatch):

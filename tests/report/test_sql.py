@@ -123,6 +123,23 @@ def test_postgres(models, name, postgres):
         check(models[name], frame, pd.DataFrame(cursor.fetchall(), columns=columns))
 
 
+@pytest.mark.slow
+def test_spark(models, spelled, tmp_path):
+    pytest.importorskip("pyspark", reason="needs pip install 'privet[spark]'")
+    from tests.spark import classic_session
+
+    session = classic_session()
+    for name, model, frame in (
+        *((name, models[name], rows()) for name in NAMES),
+        ("spelled", spelled, spelled_rows()),
+    ):
+        path = tmp_path / f"{name}.parquet"
+        frame.to_parquet(path)
+        session.read.parquet(str(path)).createOrReplaceTempView("people")
+        found = session.sql(to_sql(model, "spark").rstrip(";\n"))
+        check(model, frame, pd.DataFrame(found.collect(), columns=found.columns))
+
+
 def test_a_column_that_is_called_like_a_step_is_refused():
     schema = pv.Schema({"Privet_C0": pv.Categorical(["u", "v"])}, "y", ["a", "b"])
     table = pd.DataFrame({"Privet_C0": ["u", "v"] * 50, "y": ["a", "b"] * 50})

@@ -69,6 +69,46 @@ def test_a_token_may_overlap_the_one_before(state, monkeypatch):
             accounts.new_token("bob", wrong)
 
 
+@pytest.mark.parametrize("role", ["analyst", "auditor", "owner"])
+def test_a_token_may_end_by_itself(state, monkeypatch, role):
+    accounts, ends = state.accounts, datetime.now(UTC) + timedelta(hours=1)
+    if role == "analyst":
+        token, person = accounts.add_analyst("eve", ends), Person("eve", "analyst")
+    elif role == "auditor":
+        token, person = accounts.add_staff("eve", "auditor", ends), Person("eve", "auditor")
+    else:
+        token, person = accounts.new_owner_token(ends), Person("owner", "owner")
+    (other, theirs) = state.tokens["ada"], Person("ada", "analyst")
+    assert accounts.token_ends() == {person: ends.isoformat(timespec="seconds")}
+    assert accounts.person_of(token) == person
+    assert accounts.holds(hash_token(token), person), "a session on the page"
+    accounts.note_time((ends + timedelta(seconds=1)).isoformat())
+    said = f"this token ended on {ends:%Y-%m-%d %H:%M} UTC; ask the owner for another one"
+    with pytest.raises(AccessError, match=said):
+        accounts.person_of(token)
+    assert not accounts.holds(hash_token(token), person)
+    if role == "analyst":
+        with pytest.raises(AccessError, match=said):
+            accounts.analyst_of(token)
+    assert accounts.person_of(other) == theirs
+    assert accounts.holds(hash_token(other), theirs)
+
+
+def test_an_overlap_prolongs_no_token(state):
+    accounts, soon = state.accounts, datetime.now(UTC) + timedelta(minutes=10)
+    old = accounts.new_token("ada", ends=soon)
+    new = accounts.new_token("ada", timedelta(hours=1))
+    assert [accounts.analyst_of(token) for token in (old, new)] == ["ada", "ada"]
+    assert accounts.token_ends() == {}, "the new one has no end"
+    accounts.note_time((soon + timedelta(seconds=1)).isoformat())
+    assert accounts.analyst_of(new) == "ada"
+    with pytest.raises(AccessError, match="this token ended"):
+        accounts.analyst_of(old)
+    with pytest.raises(ParameterError, match="zone"):
+        accounts.new_token("ada", ends=datetime(2030, 1, 1))
+    assert accounts.analyst_of(new) == "ada", "nothing was changed"
+
+
 def test_a_new_token_ends_the_one_before(state):
     token = state.accounts.new_token("ada")
     assert state.accounts.analyst_of(token) == "ada"
@@ -221,9 +261,12 @@ def test_a_home_that_does_not_say_where_its_ledger_is_gets_no_new_one(state, led
         ("UPDATE datasets SET schema = 7", lambda accounts: accounts.dataset("people")),
         ("UPDATE owner SET token = x'00'", lambda accounts: accounts.is_owner("x")),
         ("UPDATE datasets SET place = CAST(x'ff' AS TEXT)", lambda accounts: accounts.datasets()),
+        ("UPDATE token_ends SET ends = 'soon'", lambda accounts: accounts.token_ends()),
+        ("UPDATE token_ends SET ends = x'00'", lambda accounts: accounts.token_ends()),
     ],
 )
 def test_damaged_accounts_are_one_error(state, statement, read):
+    state.accounts.add_analyst("eve", datetime(2999, 1, 31, tzinfo=UTC))
     with closing(sqlite3.connect(state.accounts.path)) as connection:
         connection.execute(statement)
         connection.commit()

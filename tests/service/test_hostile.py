@@ -40,7 +40,7 @@ def there(tmp_path_factory):
         made.service = service
         yield made
         assert service.stop() == 0
-        assert service.complaints.replace("WARNING:  Invalid HTTP request received.\n", "") == ""
+        assert service.complaints.replace("warning: Invalid HTTP request received.\n", "") == ""
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ def test_sizes_are_declared_or_those_of_the_synthetic_rows():
     declared = plan_check(rows, SCHEMA.declare(n_rows=77), 1)
     assert (declared.n_rows, declared.declared) == (77, True)
     assert "77 held-out rows (declared)" in declared.describe()
+    assert "half as many double what follows" in plan_check(rows, SCHEMA, 1).describe()
 
 
 def test_too_little_tells_nothing_and_what_is_advised_tells():
@@ -71,5 +72,7 @@ def test_parts_have_labels():
     numbers = Numeric(0, 100, bins=10, missing="?")
     labels = label_parts(numbers, np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3]))
     assert labels == ("0 to 30", "30 to 70", "70 to 100", "?")
+    labels = label_parts(numbers, np.array([0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3]))
+    assert labels == ("0 to 10", "10 to 90", "90 to 100", "?"), "a bin alone is spelt like several"
     colours = Categorical(list("abcdef"))
     assert label_parts(colours, np.array([2, 0, 2, 2, 2, 1])) == ("b", "f", "a, c, d and 1 more")

@@ -8,11 +8,14 @@ import pytest
 from privet.synthetic.class_tree import Measured, fit_class_tree
 from privet.synthetic.copula import (
     MOST_CORRELATED,
+    draw_normals,
     estimate_correlation,
+    follow,
     score_groups,
     weigh_groups,
 )
 from privet.synthetic.groups import sum_by_group
+from tests.synthetic.small import seeded
 
 
 def counts_of(correlation: float, n_groups: int = 12, rows: int = 200_000) -> np.ndarray:
@@ -93,3 +96,27 @@ def test_what_is_counted_in_four_cells_keeps_its_correlation():
     true = correlate(table)
     assert abs(kept["copula"] - true) < 0.04
     assert kept["none"] < true - 0.1
+
+
+def test_normal_numbers_are_normal():
+    drawn = draw_normals(seeded(2), 100_000)
+    assert drawn.mean() == pytest.approx(0, abs=6 / np.sqrt(100_000))
+    assert drawn.var() == pytest.approx(1, abs=6 * np.sqrt(2 / 100_000))
+    assert (drawn > 1.6449).mean() == pytest.approx(0.05, abs=6 * np.sqrt(0.05 * 0.95 / 100_000))
+
+
+@pytest.mark.parametrize("correlation", [-0.9, 0.5])
+def test_what_follows_has_the_correlation_within_each_class(correlation):
+    """Whatever the shape of the values: here they grow exponentially, and classes are far apart."""
+    rng = np.random.default_rng(4)
+    n_rows = 40_000
+    classes, normal = rng.integers(0, 2, n_rows), rng.normal(size=n_rows)
+    values = np.floor(np.exp(3 + normal) * 10).astype(np.int64) + 10_000 * classes
+    there = rng.random(n_rows) < 0.8
+    found = follow(values, there, classes, correlation, seeded(3))
+    for c in (0, 1):
+        here = there & (classes == c)
+        assert np.corrcoef(normal[here], found[here])[0, 1] == pytest.approx(correlation, abs=0.02)
+        assert found[here].std() == pytest.approx(1, abs=0.05)
+    missing = ~there
+    assert np.corrcoef(normal[missing], found[missing])[0, 1] == pytest.approx(0, abs=0.07)

@@ -61,7 +61,7 @@ def test_rules_are_found_in_codes():
 
 def test_where_nothing_is_possible_it_says_so():
     schema = Schema(
-        {"a": Categorical(["x"]), "b": Categorical(["u"])},
+        {"a": Categorical(["x", "y"]), "b": Categorical(["u"])},
         "c",
         ["n", "y"],
         impossible=[{"a": "x", "b": "u"}],

@@ -109,7 +109,7 @@ def test_expanded_values_are_of_their_group(n_values, seed):
     groups = np.unique(rng.integers(0, 4, n_values), return_inverse=True)[1]
     alone = rng.normal(0, 50, (n_values, 2))
     column, classes = rng.integers(0, groups.max() + 1, 100), rng.integers(0, 2, 100)
-    (values,) = expand([column], classes, [groups], [alone], 0.1, SystemBits())
+    values = expand(column, classes, groups, alone, 0.1, SystemBits())
     assert (groups[values] == column).all()
 
 
@@ -117,10 +117,25 @@ def test_expanded_values_follow_their_counts_by_class():
     groups = np.array([0, 1, 1, 1])
     alone = np.array([[5.0, 5.0], [30.0, 0.0], [10.0, 75.0], [-8.0, 25.0]])
     column, classes = np.repeat([1, 1, 0], 4000), np.tile([0, 1], 6000)
-    (values,) = expand([column], classes, [groups], [alone], 0.1, SystemBits())
+    values = expand(column, classes, groups, alone, 0.1, SystemBits())
     of_class = [np.bincount(values[(column == 1) & (classes == c)], minlength=4) for c in (0, 1)]
     assert of_class[0] == pytest.approx(np.array([0, 3000, 1000, 0]), abs=3)
     assert of_class[1] == pytest.approx(np.array([0, 0, 3000, 1000]), abs=3)
+
+
+def test_values_rise_with_the_heights_and_are_as_many_as_without():
+    groups = np.array([0, 0, 0, 1, 1])
+    alone = np.array([[30.0, 1.0], [10.0, 75.0], [5.0, 25.0], [9.0, 2.0], [1.0, 2.0]])
+    column, classes = np.repeat([0, 1, 0], 2000), np.tile([0, 1], 3000)
+    heights = np.random.default_rng(3).normal(size=6000)
+    values = expand(column, classes, groups, alone, 0.1, SystemBits(), heights)
+    free = expand(column, classes, groups, alone, 0.1, SystemBits())
+    for group in (0, 1):
+        for c in (0, 1):
+            here = np.flatnonzero((column == group) & (classes == c))
+            assert (np.diff(values[here[np.argsort(heights[here])]]) >= 0).all()
+            counts = (np.bincount(drawn[here], minlength=5) for drawn in (values, free))
+            assert np.abs(np.subtract(*counts)).max() <= 2  # of rounding
 
 
 def test_counts_that_only_noise_parts_are_drawn_together():
@@ -131,14 +146,16 @@ def test_counts_that_only_noise_parts_are_drawn_together():
     apart = np.array([[1000.0, 0.0], [0.0, 900.0]])
     assert shrink_together(apart, 5.0) == pytest.approx(apart, abs=0.2)
     assert shrink_together(apart[:1], 5.0) == pytest.approx(apart[:1])
+    with np.errstate(all="raise"):
+        assert shrink_together(np.full((3, 2), 7.0), 5.0) == pytest.approx(7)
 
 
 def test_a_group_that_noise_hides_has_all_its_values():
-    (values,) = expand(
-        [np.zeros(300, dtype=np.int64)],
+    values = expand(
         np.zeros(300, dtype=np.int64),
-        [np.zeros(3, dtype=np.int64)],
-        [np.array([[-5.0], [-1.0], [-900.0]])],
+        np.zeros(300, dtype=np.int64),
+        np.zeros(3, dtype=np.int64),
+        np.array([[-5.0], [-1.0], [-900.0]]),
         500.0,
         SystemBits(),
     )

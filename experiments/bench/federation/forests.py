@@ -37,6 +37,9 @@ class Recipe:
     shrink: float
 
 
+#: One party with the default learner, which is what it would use without the others; and with
+#: random trees, as in the rest of these experiments.
+ALONE, ALONE_AT_RANDOM = "one party alone", "one party alone, random trees"
 OURS, PAPERS = Recipe("ours", "probabilities", STRENGTH), Recipe("papers'", "counts", 0.0)
 RECIPES = (OURS, PAPERS)
 

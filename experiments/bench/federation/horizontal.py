@@ -8,7 +8,14 @@ import math
 
 import numpy as np
 
-from experiments.bench.federation.forests import by_recipe, plan_for, secure_sum
+from experiments.bench.federation.forests import (
+    ALONE,
+    ALONE_AT_RANDOM,
+    RECIPES,
+    by_recipe,
+    plan_for,
+    secure_sum,
+)
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
 from privet.learners.random_trees.batches import contribution
@@ -50,7 +57,13 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
                 for recipe, model in by_recipe([contribution(small, curator, epsilon)]):
                     alone.setdefault(recipe, []).append(problem.accuracy(model, test))
             rows += [
-                said | {"way": "one party alone", "recipe": recipe, "accuracy": float(np.mean(of))}
+                said | {"way": ALONE_AT_RANDOM, "recipe": recipe, "accuracy": float(np.mean(of))}
                 for recipe, of in alone.items()
+            ]
+            model = problem.fit_default(parts[0], epsilon)  # parties are alike: one of them will do
+            accuracy = problem.accuracy(model, test)
+            rows += [
+                said | {"way": ALONE, "recipe": recipe.name, "accuracy": accuracy}
+                for recipe in RECIPES
             ]
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -12,12 +13,13 @@ from sklearn.metrics import roc_auc_score
 
 from experiments.bench.accuracy.folds import splits
 from experiments.bench.federation import bank
-from privet import datasets
+from privet import PrivetClassifier, datasets
 from privet._types import Floats, Ints
 from privet.accounting.cost import Budget, Number
 from privet.curator import Curator, Owner
 from privet.domain import Schema
 from privet.domain.encode.rows import Encoded, encode
+from privet.errors import FewRowsWarning
 from privet.model import Model
 from privet.tables.memory import MemoryTable
 
@@ -64,6 +66,15 @@ class Problem:
         table = MemoryTable(self.data.X[names].iloc[rows], self.data.y.iloc[rows])
         public = epsilon == math.inf
         return Owner(table, schema, Budget(1 if public else epsilon), public=public)
+
+    def fit_default(
+        self, rows: Ints, epsilon: Number, attributes: Sequence[str] | None = None
+    ) -> Model:
+        """What a party gets from its own rows, and attributes, if it stays alone."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewRowsWarning)
+            curator = self.curator(rows, epsilon, attributes)
+            return PrivetClassifier(epsilon).fit_from(curator).model_
 
     def accuracy(self, model: Model, rows: Ints) -> float:
         said = self._probabilities(model, rows).argmax(axis=1)

@@ -114,11 +114,9 @@ def horizontal_table(table: pd.DataFrame) -> list[str]:
 
 
 def unequal_table(table: pd.DataFrame) -> list[str]:
-    """Both weightings with their difference, the best party alone, and all rows pooled."""
-    lines = _head(
-        ["case", "data", "by-noise", "equal", "by-noise minus equal", "best party alone", "pooled"],
-        2,
-    )
+    """Both weightings with their difference, all rows pooled, and the best party alone."""
+    others = ["pooled", unequal.AT_RANDOM, unequal.BEST]
+    lines = _head(["case", "data", "by-noise", "equal", "by-noise minus equal", *others], 2)
     ours = table[table.recipe == "ours"]
     lead = paired(ours, "by-noise", "equal")
     for case in unequal.CASES:
@@ -126,7 +124,7 @@ def unequal_table(table: pd.DataFrame) -> list[str]:
             here = ours[(ours.case == case) & (ours.data == data)]
             mean = {
                 way: short(float(here[here.way == way].accuracy.mean()))
-                for way in ("by-noise", "equal", "best party", "pooled")
+                for way in ("by-noise", "equal", *others)
             }
             ahead = told(lead[(lead.case == case) & (lead.data == data)].lead)
             lines.append(
@@ -137,8 +135,7 @@ def unequal_table(table: pd.DataFrame) -> list[str]:
                         mean["by-noise"],
                         mean["equal"],
                         ahead,
-                        mean["best party"],
-                        mean["pooled"],
+                        *(mean[way] for way in others),
                     ]
                 )
             )

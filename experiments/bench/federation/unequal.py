@@ -4,13 +4,15 @@ less.
 
 from __future__ import annotations
 
-from experiments.bench.federation.forests import by_recipe, plan_for
+from experiments.bench.federation.forests import RECIPES, by_recipe, plan_for
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
 from privet.learners.random_trees.batches import contribution
 
 SETS = ("nursery", "mushroom", "adult")
 SIZES, EPSILONS = (1, 2, 4, 8), (1.0, 0.5, 0.25, 0.1)
+#: The best of the parties by themselves: with the default learner, and with random trees.
+BEST, AT_RANDOM = "best party alone", "best party alone, random trees"
 CASES = {
     "equal sizes, different epsilons": ((1, 1, 1, 1), EPSILONS),
     "different sizes, equal epsilons": (SIZES, (0.5, 0.5, 0.5, 0.5)),
@@ -54,7 +56,15 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
             for recipe, model in by_recipe([one]):
                 alone.setdefault(recipe, []).append(problem.accuracy(model, test))
         rows += [
-            {"case": case, "way": "best party", "recipe": recipe, "parties": 4, "accuracy": max(of)}
+            {"case": case, "way": AT_RANDOM, "recipe": recipe, "parties": 4, "accuracy": max(of)}
             for recipe, of in alone.items()
+        ]
+        best = max(
+            problem.accuracy(problem.fit_default(part, epsilon), test)
+            for part, epsilon in zip(parts, epsilons, strict=True)
+        )
+        rows += [
+            {"case": case, "way": BEST, "recipe": recipe.name, "parties": 4, "accuracy": best}
+            for recipe in RECIPES
         ]
     return rows

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from experiments.bench.federation.forests import TREES, by_recipe, plan_for
+from experiments.bench.federation.forests import ALONE, ALONE_AT_RANDOM, TREES, by_recipe, plan_for
 from experiments.bench.federation.problem import Problem
 from experiments.bench.federation.results import Row
 from privet.accounting.cost import Number
@@ -41,11 +41,13 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
         full = [counted(half, epsilon, TREES // 2) for half in halves]
         shared = [counted(half, epsilon / 2, TREES // 2) for half in halves]
         whole = counted(None, epsilon, TREES)
+        alone = [problem.fit_default(train, epsilon, half) for half in halves]
         for recipe in whole:
             ways = {
                 "joined, each party at epsilon/2": [join([one[recipe] for one in shared])],
                 "joined, each party at epsilon": [join([one[recipe] for one in full])],
-                "one party alone": [one[recipe] for one in full],
+                ALONE: alone,
+                ALONE_AT_RANDOM: [one[recipe] for one in full],
                 "one table of all attributes": [whole[recipe]],
             }
             for way, models in ways.items():

@@ -44,10 +44,10 @@ about equal. AIM returns to the marginals that its model knows worst and measure
 class, too; Privet measures each pair once, along a tree, within each class, so that the count of a
 pair is a sum of as many noisy numbers as there are classes. AIM takes many times as long. Against
 MST, at epsilon 1, Privet-delta has the higher AUROC on all four tables and the smaller error of two
-columns on adult and nursery; on car and churn MST's is a little smaller. On car, whose training
-rows are 1 382 in four classes, one fold moves an AUROC by some hundredths. Correlations of numbers
-are nearest with Privet-delta, because numbers follow each other inside a cell, too. Seconds are
-those of a busy machine: read them as orders of magnitude.
+columns on all but car, where MST's is a little smaller. On car, whose training rows are 1 382 in
+four classes, one fold moves an AUROC by some hundredths. Correlations of numbers are nearest with
+Privet-delta, because numbers follow each other inside cells and groups, too. Seconds are those of a
+busy machine: read them as orders of magnitude.
 """
 
 

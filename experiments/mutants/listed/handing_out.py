@@ -22,6 +22,14 @@ MUTANTS = (
         ("test_planted.py::test_a_ledger_and_what_lies_beside_it_are_private",),
     ),
     Mutant(
+        "logs repeat what an unexpected error says",
+        "_error_of",
+        "record.exc_info[0].__name__",
+        "repr(record.exc_info[1])",
+        "an engine's error quotes a row, and whoever reads the logs reads it",
+        ("service/test_logs.py::test_an_unexpected_error_is_logged_without_what_it_says",),
+    ),
+    Mutant(
         "releases about the same people cost the largest of them",
         "PrivacyStatement._composed",
         'return compose_in_parallel(costs) if self.people == "disjoint" '

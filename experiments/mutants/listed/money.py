@@ -220,6 +220,14 @@ MUTANTS = (
         ("service/test_accounts.py::test_grants_expire",),
     ),
     Mutant(
+        "tokens do not end by themselves",
+        "Accounts._check_end",
+        "is_over(ends, self.now())",
+        "False",
+        "whoever finds an old token asks in the name of somebody who has left",
+        ("service/test_accounts.py::test_a_token_may_end_by_itself",),
+    ),
+    Mutant(
         "tokens are stored as they are",
         "hash_token",
         'return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()',

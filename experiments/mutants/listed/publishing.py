@@ -131,6 +131,14 @@ MUTANTS = (
         ("synthetic/test_possible.py::test_no_row_is_impossible[0.01]",),
     ),
     Mutant(
+        "values inside a group follow nothing",
+        "spread",
+        "bits.words(n_rows) if heights is None else heights",
+        "bits.words(n_rows)",
+        "of numbers that follow each other, hardly anything is left where bins are many",
+        ("synthetic/test_rows.py::test_values_rise_with_the_heights_and_are_as_many_as_without",),
+    ),
+    Mutant(
         "a check spends on what it cannot tell",
         "check",
         "if not plan.tells and not anyway:",

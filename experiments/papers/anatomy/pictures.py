@@ -16,15 +16,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURES = ("anatomy-time.svg", "anatomy-memory.svg", "anatomy-accuracy.svg")
+#: What is drawn, by its name: a learner and a column.
 _TIME = {
-    name_line(*PAPERS): "by the paper's equation (100 Mbit/s, 5 ms)",
-    "time_ratio": "by the clock, over loopback",
-    "cpu_ratio": "the client's processor alone",
+    "equation, tuples: the paper's (100 Mbit/s, 5 ms)": ("cdtl-tuples", name_line(*PAPERS)),
+    "equation, counts": ("cdtl", name_line(*PAPERS)),
+    "clock over loopback, counts": ("cdtl", "time_ratio"),
+    "processor alone, counts": ("cdtl", "cpu_ratio"),
 }
 _MEMORY = {
-    "largest_leaf_ratio": "largest leaf / training rows (the paper's)",
-    "rows_held_ratio": "most rows held at once",
-    "peak_ratio": "peak of traced memory",
+    "largest leaf / training rows (the paper's)": ("cdtl", "largest_leaf_ratio"),
+    "most rows held at once": ("cdtl", "rows_held_ratio"),
+    "peak of traced memory": ("cdtl", "peak_ratio"),
 }
 
 
@@ -59,9 +61,13 @@ def accuracy_picture(lines: Sequence[Line]) -> Figure:
     )
 
 
-def _shares(lines: Sequence[Line], columns: dict[str, str], head: str) -> Figure:
-    ours = [line for line in lines if line["learner"] == "cdtl"]
-    told = [(_place(line), name, line[column]) for column, name in columns.items() for line in ours]
+def _shares(lines: Sequence[Line], drawn: dict[str, tuple[str, str]], head: str) -> Figure:
+    told = [
+        (_place(line), name, line[column])
+        for name, (learner, column) in drawn.items()
+        for line in lines
+        if line["learner"] == learner
+    ]
     return draw_boxes(
         told,
         measure="share of cnl's (below 1 is saved)",
@@ -77,8 +83,12 @@ def _place(line: Line) -> str:
 
 
 def _caption(lines: Sequence[Line]) -> str:
-    folds: set[Any] = {line["fold"] for line in lines}
+    folds: dict[Any, set[Any]] = {}
+    for line in lines:
+        folds.setdefault(line["experiment"], set()).add(line["fold"])
+    fewest, most = (extreme(map(len, folds.values())) for extreme in (min, max))
+    some = f"{most}" if fewest == most else f"{fewest} to {most}"
     return (
-        f"{WARNING} A box is {len(folds)} fold{'s' * (len(folds) > 1)}; the dot is their mean, the "
-        "line their median."
+        f"{WARNING} A box is {some} fold{'s' * (most > 1)}; the dot is their mean, the line their "
+        "median."
     )

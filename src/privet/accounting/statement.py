@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from privet._notebook import html_box, one_line
+from privet._notebook import count_of, html_box, one_line
 from privet._validate import check_name
 from privet.accounting.conversion import epsilon_for
 from privet.accounting.cost import Cost, compose_in_parallel, compose_sequentially, parse_fraction
@@ -25,6 +25,9 @@ MAX_STATEMENT_DEPTH = 4
 MAX_RELEASES = 1000
 #: Fractions with many unlike denominators would add up to numbers that take forever.
 MAX_DENOMINATOR_BITS = 4096
+
+#: A notebook folds more charges than this.
+MOST_OPEN = 6
 
 
 @dataclass(frozen=True)
@@ -369,8 +372,14 @@ class PrivacyStatement:
             (charge.what, str(charge.cost)) for part in self.leaves for charge in part.charges
         ]
         headers = ("charged for", "cost for one row") if charges else ()
+        many = count_of(len(charges), "charge") if len(charges) > MOST_OPEN else ""
         return html_box(
-            "Privacy statement", facts, headers=headers, rows=charges, alarm=not self.private
+            "Privacy statement",
+            facts,
+            headers=headers,
+            rows=charges,
+            folded=many,
+            alarm=not self.private,
         )
 
     def to_json(self) -> dict[str, Any]:

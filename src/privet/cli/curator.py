@@ -34,6 +34,11 @@ EPSILON = typer.Option(None, "--epsilon", "-e", help="In epsilon, such as 1 or 1
 RHO = typer.Option(None, "--rho", help="In rho (zCDP), instead of epsilon.")
 WHY = typer.Option("", "--why", help="The reason, for the audit log.")
 DELTA = typer.Option(None, "--delta", help="With epsilon: as much rho as keeps (epsilon, delta).")
+TOKEN_UNTIL = typer.Option(
+    "never",
+    "--until",
+    help="When the token ends: a date, an ISO time, a span such as 90d, or never.",
+)
 
 
 @app.command("init")
@@ -169,16 +174,18 @@ def add_analyst(
     same_person: bool = typer.Option(
         False, "--same-person", help="They were removed, and come back: what they spent counts on."
     ),
+    until: str = TOKEN_UNTIL,
     why: str = WHY,
     home: Path = HOME,
 ) -> None:
     """Register an analyst. Their token is shown this once.
 
-    Example: [bold]privet curator analyst add ada[/bold]
+    Example: [bold]privet curator analyst add ada --until 90d[/bold]
     """
     from privet.service.owner.people import add_analyst as add
 
-    tell_token(add(open_desk(home), name, same_person=same_person, why=why), repr(name))
+    made = add(open_desk(home), name, same_person=same_person, until=until, why=why)
+    tell_token(made, repr(name))
 
 
 @analyst_app.command("token")
@@ -189,6 +196,7 @@ def new_token(
         None,
         help="How long the token before stays valid, such as 2h or 7d; by default it ends at once.",
     ),
+    until: str = TOKEN_UNTIL,
     why: str = WHY,
     home: Path = HOME,
 ) -> None:
@@ -207,10 +215,10 @@ def new_token(
         raise ParameterError("--overlap is for the token of an analyst")
     desk = open_desk(home)
     if name is None:
-        made, whose = replace_staff_token(desk, FIRST_OWNER.name, why), ""
+        made, whose = replace_staff_token(desk, FIRST_OWNER.name, why, until), ""
     else:
         span = timedelta(0) if overlap is None else parse_span("--overlap", overlap)
-        made, whose = replace_token(desk, name, why, span), f" of {name!r}"
+        made, whose = replace_token(desk, name, why, span, until), f" of {name!r}"
     typer.echo(f"the new token{whose}, shown this once: {made.token}")
     for warning in made.warnings:
         typer.echo(warning)
@@ -234,16 +242,21 @@ def give_role(
 
 @analyst_app.command("list")
 def list_analysts(home: Path = HOME) -> None:
-    """List the analysts, what they may ask about, and what they have left.
+    """List the analysts, what they may ask about, what they have left, and tokens that end.
 
     Example: [bold]privet curator analyst list[/bold]
     """
     from rich.console import Console
 
     from privet.cli.printing import grants_table
+    from privet.service.token_ends import describe_end
 
     state = _open(home)
-    Console().print(grants_table(state.ledger, state.accounts.analysts(), state.accounts.grants()))
+    accounts = state.accounts
+    Console().print(grants_table(state.ledger, accounts.analysts(), accounts.grants()))
+    for person, ends in accounts.token_ends().items():
+        if person.role == "analyst":
+            typer.echo(f"the token of {person.name!r} {describe_end(ends, accounts.now())}")
 
 
 @app.command("grant")

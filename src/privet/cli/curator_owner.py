@@ -12,6 +12,7 @@ from privet.cli.curator import (
     EPSILON,
     HOME,
     RHO,
+    TOKEN_UNTIL,
     WHY,
     analyst_app,
     app,
@@ -170,6 +171,7 @@ def add_staff(
     role: StaffRole = typer.Option(
         ..., help="An owner changes what is granted; an auditor reads everything."
     ),
+    until: str = TOKEN_UNTIL,
     why: str = WHY,
     home: Path = HOME,
 ) -> None:
@@ -179,18 +181,20 @@ def add_staff(
     """
     from privet.service.owner.people import add_staff as add
 
-    tell_token(add(open_desk(home), name, role.value, why), repr(name))
+    tell_token(add(open_desk(home), name, role.value, why, until), repr(name))
 
 
 @staff_app.command("token")
-def replace_staff_token(name: str = _WHO, why: str = WHY, home: Path = HOME) -> None:
+def replace_staff_token(
+    name: str = _WHO, until: str = TOKEN_UNTIL, why: str = WHY, home: Path = HOME
+) -> None:
     """Give an owner or auditor another token. The one before ends at once.
 
     Example: [bold]privet curator staff token dora[/bold]
     """
     from privet.service.owner.people import replace_staff_token as replace
 
-    tell_token(replace(open_desk(home), name, why), repr(name))
+    tell_token(replace(open_desk(home), name, why, until), repr(name))
 
 
 @staff_app.command("remove")
@@ -206,12 +210,18 @@ def remove_staff(name: str = _WHO, why: str = WHY, home: Path = HOME) -> None:
 
 @staff_app.command("list")
 def list_staff(home: Path = HOME) -> None:
-    """List the owners and auditors.
+    """List the owners and auditors, and tokens that end.
 
     Example: [bold]privet curator staff list[/bold]
     """
-    for person in open_desk(home).state.accounts.staff():
-        typer.echo(f"{person.role:8} {person.name}")
+    from privet.service.token_ends import describe_end
+
+    accounts = open_desk(home).state.accounts
+    ends = accounts.token_ends()
+    for person in accounts.staff():
+        end = ends.get(person, "")
+        told = f", whose token {describe_end(end, accounts.now())}" if end else ""
+        typer.echo(f"{person.role:8} {person.name}{told}")
 
 
 @app.command("places")

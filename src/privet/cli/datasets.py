@@ -58,6 +58,7 @@ def get(
     Example: [bold]privet datasets get nursery -o data[/bold]
     """
     from privet._atomic import atomic_file
+    from privet.cli.compiling import compile_ahead
     from privet.datasets import load
     from privet.errors import DatasetError
 
@@ -75,4 +76,5 @@ def get(
     except OSError as error:
         raise DatasetError(f"cannot write to {folder}: {error.strerror}") from None
     dataset.schema.write(files[1])
+    compile_ahead()
     typer.echo(f"wrote {files[0]} ({len(dataset.y)} rows) and {files[1]}")

@@ -45,7 +45,7 @@ def demo(
     from privet.errors import TableError
     from privet.report import model_view
     from privet.report.card import card_html
-    from privet.report.plots import accuracy_over_epsilon, draw_tree, save_figure
+    from privet.report.plots import accuracy_over_epsilon, draw_effects, draw_tree, save_figure
 
     nursery = pv.datasets.load("nursery")
     apart = np.arange(len(nursery.table)) % 5 == 3
@@ -60,11 +60,13 @@ def demo(
     pv.save(learner, output / "model.json")
     write_out(output / "card.html", card_html(learner.model_), quiet=True)
     title = f"Who is recommended for nursery school? (epsilon {epsilon})"
-    promise = learner.privacy_.describe()
-    save_figure(
-        draw_tree(learner.model_.trees[0], title=title, footer=promise, scores=True),
-        output / "tree.svg",
+    model, promise = learner.model_, learner.privacy_.describe()
+    figure = (
+        draw_tree(model.trees[0], title=title, footer=promise, scores=True, people=model.population)
+        if len(model.trees) == 1
+        else draw_effects(model.explain(), title=title)  # one tree of many says little
     )
+    save_figure(figure, output / "tree.svg")
     table = _measure_accuracies(train, test, schema, runs)
     majority = float((test[schema.target] == test[schema.target].mode()[0]).mean())
     figure = accuracy_over_epsilon(

@@ -71,7 +71,7 @@ def explain(
 def repeat_with_bar(model: Model, repeats: int, people: Any = None) -> list[Model]:
     """Repeat the fit of a model behind a progress bar; say why where that is impossible."""
     from privet.cli.asking import work_bars
-    from privet.cli.compiling import start_compiling, wait_for
+    from privet.cli.compiling import start_compiling
     from privet.learners.repeats import explain_no_repeats, repeat_fits
     from privet.model.explanations.people import People
 
@@ -81,7 +81,7 @@ def repeat_with_bar(model: Model, repeats: int, people: Any = None) -> list[Mode
     if why_not:
         typer.echo(f"privet: the noise is not measured: {why_not}", err=True)
         return []
-    wait_for(start_compiling())
+    start_compiling()()
     with work_bars("repeating the fit on synthetic rows", remaining=True) as tell:
         return repeat_fits(model, People.of(model, people), repeats, tell)
 

@@ -87,7 +87,7 @@ def fit(
         print_budget,
         show_check,
     )
-    from privet.cli.compiling import start_compiling, wait_for
+    from privet.cli.compiling import start_compiling
     from privet.cli.options import check_apart, learner_named
     from privet.cli.printing import finite_or_none
 
@@ -99,11 +99,12 @@ def fit(
     place = place_of(
         table, schema, budget, ledger, analyst, dataset, token_file, ca=ca, held_out=kept
     )
-    compiling = start_compiling() if isinstance(place, TablePlace) else []
+    wait_for_loops = start_compiling() if isinstance(place, TablePlace) else None
     curator = place.curator(epsilon)
     if check and analyst is None:
         show_check(place)
-    wait_for(compiling)
+    if wait_for_loops is not None:
+        wait_for_loops()
     _fit_to(chosen, curator, learner, output, place.split, anew=anew)
     statement = chosen.privacy_
     if as_json:

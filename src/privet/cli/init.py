@@ -117,6 +117,7 @@ def init(
     from rich.console import Console
 
     from privet.cli.asking import check_writable
+    from privet.cli.compiling import compile_ahead
     from privet.cli.options import check_apart
 
     written = _default_output(table) if output is None else output
@@ -131,6 +132,7 @@ def init(
     }
     interview = Interview(table, Console(stderr=True), not yes, facts, _read_columns(column))
     interview.outline()  # all that is wrong, before any question
+    compile_ahead()
     if not yes:
         interview.console.print(_WELCOME, highlight=False)
     epsilon = _choose_way(interview, sample, epsilon)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -295,12 +295,15 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     parties = relay.list_parties()
     if as_json:
         out = {"relay": str(path), "digest": relay.digest, "people": relay.people}
-        turns = {"next": relay.next_names, "idle": relay.idle_names}
-        typer.echo(json.dumps({**out, "parties": parties, **turns, "unforeseen": relay.unforeseen}))
+        turns: dict[str, Any] = {"next": relay.next_names, "idle": relay.idle_names}
+        turns |= {"unforeseen": relay.unforeseen, "not_private": relay.not_private}
+        typer.echo(json.dumps({**out, "parties": parties, **turns}))
         return
     from rich import box
     from rich.console import Console
     from rich.table import Table
+
+    from privet.text import escape_invisible
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("party", "rows", "epsilon", "spent", "turns taken", "turns left"):
@@ -317,6 +320,9 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     if relay.unforeseen:
         console.print(f"beware: {relay.unforeseen}; nobody can take a turn after that")
         return
+    for name, reason in relay.not_private.items():
+        why = escape_invisible(reason)
+        console.print(f"beware: the turns of {name} are not private, so no model of them is: {why}")
     for name in relay.idle_names:
         console.print(f"{name} has too little evidence for a turn: it pays nothing")
     waiting = relay.next_names

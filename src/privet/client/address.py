@@ -61,7 +61,9 @@ def find_token(token: str | None) -> str:
     """Return the token that was given, or that of the environment."""
     found = os.environ.get(TOKEN, "") if token is None else token
     if token is None and not found:
-        raise ParameterError(f"a curator is asked with a token: pass token=..., or set {TOKEN}")
+        raise ParameterError(
+            f"a token is needed: set {TOKEN}, or pass --token-file (in Python, token=...)"
+        )
     return found
 
 

@@ -5,10 +5,9 @@ epsilon. What is asked about is public: a very wide grid for numbers, an alphabe
 text. So nothing that is found tells more of a row than was paid for.
 
 **Numbers**: the cells of a grid in steps of about a quarter are counted, from 10^-4 to 10^12 on
-both sides of zero, for half of what the column may cost. Where those above a public threshold hold
-most of what was counted, they tell the bounds; elsewhere three rounds of halving do
-(:class:`~privet.queries.FindQuantiles`), for the other half. Bounds are set well outside; with
-``bins="auto"``, bounds that are too wide cost little.
+both sides of zero. Runs of neighbouring cells that hold more than noise would tell the bounds
+(:func:`find_runs`), which are set well outside; with ``bins="auto"``, bounds that are too wide cost
+little. A number without such a run is left out: bounds that noise alone sets would hide it.
 
 **Text**: first the words of a public dictionary are counted, then a prefix tree is walked. Its
 candidates are all texts of two more characters after each prefix that was found; their counts get
@@ -41,7 +40,7 @@ from privet.domain.attributes import Attribute, Boolean, Categorical, Date, Nume
 from privet.domain.drafting.facts import ColumnFacts
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits
-from privet.queries import CountValues, FindQuantiles
+from privet.queries import CountValues
 from privet.tables.base import Table
 
 #: Characters that a text may be made of; texts with others are not found, and count as other.
@@ -83,7 +82,8 @@ DICTIONARY = tuple(
 ) + tuple("0123456789")
 #: What stands for all other texts, and for missing ones: outside of the alphabet.
 _OTHER, _MISSING = "…", "∅"
-_LEVELS = 3  # of halving, for numbers
+#: So many rows over epsilon tell the bounds of most numbers, as measured.
+_NUMBER_NEEDS = 60
 _KIND_SHARE, _DICTIONARY_SHARE = Fraction(1, 8), Fraction(1, 4)
 _TARGET_WEIGHT = 2
 _CLASSES = ("no class", "any class")
@@ -171,7 +171,7 @@ class Surveyor:
             epsilon, part = epsilon * (1 - _KIND_SHARE), epsilon * _KIND_SHARE
             kind = self._find_kind(column.name, part)
         if kind in ("integer", "number"):
-            return self._find_bounds(column.name, epsilon), ""
+            return self._find_bounds(column.name, epsilon)
         if kind == "bool":
             return Boolean(missing="missing"), ""
         if kind == "date":
@@ -204,20 +204,17 @@ class Surveyor:
         likely = max(told, key=lambda kind: told[kind])
         return likely if told[likely] > 0 else "text"
 
-    def _find_bounds(self, name: str, epsilon: Fraction) -> Numeric:
-        """Return a number with bounds well outside of the frequent cells of the grid, or of its
-        outer eighths where too few are frequent.
-
-        Of a number with few values, such as a flag, no cut halves the rows with the same value: any
-        is as good as any other, and most are far away.
-        """
-        grid, part = Numeric(edges=GRID, missing="none"), epsilon / 2
-        *counts, _ = self._count(name, grid, part)
-        if (frequent := find_frequent(counts, threshold(part, len(counts)))) is not None:
-            return Numeric(*widen_bounds(frequent, times=1), bins="auto", missing="missing")
-        with self._asking(self._schema({name: grid})) as curator:
-            answer = curator.ask(FindQuantiles(name, _LEVELS), epsilon - part)
-        return Numeric(*widen_bounds(answer.edges), bins="auto", missing="missing")
+    def _find_bounds(self, name: str, epsilon: Fraction) -> tuple[Numeric | None, str]:
+        """Return a number with bounds well outside of where its rows are."""
+        *counts, _ = self._count(name, Numeric(edges=GRID, missing="none"), epsilon)
+        runs = find_runs(counts, 1 / float(epsilon))
+        if runs is None:
+            needs = _NUMBER_NEEDS / float(epsilon)
+            return None, (
+                f"its bounds cannot be found in so few rows (about {needs:.0f} would do at this "
+                f"epsilon); say them: --column '{name}=0..100'"
+            )
+        return Numeric(*widen_bounds(*runs), bins="auto", missing="missing"), ""
 
     def _find_texts(self, name: str, epsilon: Fraction, depth: int) -> _Texts:
         """Return the frequent texts of a column, or their first characters."""
@@ -357,26 +354,39 @@ def _make_grid() -> list[float]:
 GRID = _make_grid()
 
 
-def find_frequent(counts: Sequence[int], needed: float) -> tuple[float, float] | None:
-    """Return the ends of the cells of the grid whose noisy counts are above a threshold; None where
-    these hold less than three quarters of what was counted.
+def find_runs(counts: Sequence[int], scale: float) -> tuple[float, float] | None:
+    """Return the ends of the runs of cells of the grid that hold more than Laplace noise would.
+
+    Of each run of cells, 1.5 scales per cell are taken off its noisy sum: what noise of this scale
+    leaves of the largest of all runs exceeds scale ln(cells / beta) / u with a probability of at
+    most beta, where E exp(u (noise / scale - 1.5)) <= 1, as it is for u = 5/6 (Lundberg). None
+    where no run exceeds that. Each run leaves the cells before and behind it for the next.
     """
-    found = [cell for cell, count in enumerate(counts) if count > needed]
-    if sum(counts[cell] for cell in found) < 0.75 * sum(counts) or not found:
-        return None
-    return GRID[found[0]], GRID[found[-1] + 1]
+    needed = scale * math.log(len(counts) / BETA) * 6 / 5
+    parts, ends = [(0, len(counts))], list[int]()
+    while parts:
+        first, last = parts.pop()
+        most, run = needed, None
+        sum_, begin = 0.0, first
+        for cell in range(first, last):
+            if sum_ <= 0:
+                sum_, begin = 0.0, cell
+            sum_ += counts[cell] - 1.5 * scale
+            if sum_ > most:
+                most, run = sum_, (begin, cell + 1)
+        if run is not None:
+            ends += run
+            parts += [(first, run[0]), (run[1], last)]
+    return (GRID[min(ends)], GRID[max(ends)]) if ends else None
 
 
-def widen_bounds(cuts: Sequence[float], times: float = 2) -> tuple[float, float]:
-    """Return round bounds well outside of the outer cuts, by so many times what they span, or of
-    numbers that are not negative, once that below.
+def widen_bounds(low: float, high: float) -> tuple[float, float]:
+    """Return round bounds well outside of these, by what they span; numbers that are not negative
+    stay so, and cells just below zero are noise beside large numbers.
     """
-    if not cuts:
-        return -1e6, 1e6
-    low, high = cuts[0], cuts[-1]
     width = max(high - low, abs(high) / 4, abs(low) / 4, 1e-3)
-    least = max(0.0, low - width) if low >= 0 else low - times * width
-    return _round_on_grid(least, down=True), _round_on_grid(high + times * width, down=False)
+    least = max(0.0, low - width) if -low <= high / 1000 else low - width
+    return _round_on_grid(least, down=True), _round_on_grid(high + width, down=False)
 
 
 def _round_on_grid(bound: float, *, down: bool) -> float:

@@ -8,7 +8,7 @@ has no internet has no add-on to it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: More rules than this are refused: every row is compared with each.
 MOST_RULES = 1000
+#: Rules that are not found to exclude each other in so many steps are taken as they are.
+MOST_STEPS = 1000
 
 _ALLOWED = (
     "a rule names two attributes or more, and a value or a list of values of each, such as "
@@ -35,7 +37,13 @@ def copy_rules(schema: Schema) -> tuple[Mapping[str, Any], ...]:
         raise SchemaError(
             f"Schema: impossible must be a list of at most {MOST_RULES} rules; {_ALLOWED}"
         )
-    return tuple(_copy_rule(schema, number, rule) for number, rule in enumerate(rules))
+    copied = tuple(_copy_rule(schema, number, rule) for number, rule in enumerate(rules))
+    if not _leave_rows(schema, _find_codes(schema, copied)):
+        raise SchemaError(
+            "Schema: impossible: together, the rules exclude every row; a rule is about values "
+            "that are never together"
+        )
+    return copied
 
 
 def _copy_rule(schema: Schema, number: int, rule: Any) -> Mapping[str, Any]:
@@ -69,8 +77,54 @@ def _find(schema: Schema, where: str, name: str, value: Any) -> int:
         raise SchemaError(f"{where}: {name!r} has no value {value!r}; it has {shown}") from None
 
 
+def _leave_rows(schema: Schema, rules: Sequence[Mapping[str, Collection[int]]]) -> bool:
+    """Return whether a row is left by rules as codes; True where that takes too long to find out.
+
+    Attribute by attribute, values are tried that complete no rule. Values that the same rules name
+    are tried once.
+    """
+    names = list(dict.fromkeys(name for rule in rules for name in rule))
+    places = {name: place for place, name in enumerate(names)}
+    last = [max(places[name] for name in rule) for rule in rules]
+    choices = [_sort_choices(name, rules, schema.attributes[name].size) for name in names]
+    named = [{number for number, rule in enumerate(rules) if name in rule} for name in names]
+    # so many attributes have a value, and these rules are met by all of theirs
+    waiting = [(0, frozenset(range(len(rules))))]
+    for _ in range(MOST_STEPS):
+        if not waiting:
+            return False
+        place, met = waiting.pop()
+        if place == len(names):
+            return True
+        for choice in choices[place]:
+            left = met - (named[place] - choice)
+            if not any(last[number] == place for number in left):
+                waiting.append((place + 1, left))
+    return True
+
+
+def _sort_choices(
+    name: str, rules: Sequence[Mapping[str, Collection[int]]], size: int
+) -> list[frozenset[int]]:
+    """Return which rules name a value of an attribute, for each kind of value, the freest last."""
+    of_codes: dict[int, set[int]] = {}
+    for number, rule in enumerate(rules):
+        for code in rule.get(name, ()):
+            of_codes.setdefault(code, set()).add(number)
+    kinds = {frozenset(found) for found in of_codes.values()}
+    if len(of_codes) < size:
+        kinds.add(frozenset())
+    return sorted(kinds, key=len, reverse=True)
+
+
 def find_rule_codes(schema: Schema) -> tuple[Mapping[str, tuple[int, ...]], ...]:
     """Return the rules of a schema as codes."""
+    return _find_codes(schema, schema.impossible)
+
+
+def _find_codes(
+    schema: Schema, rules: Sequence[Mapping[str, Any]]
+) -> tuple[Mapping[str, tuple[int, ...]], ...]:
     return tuple(
         {
             name: tuple(
@@ -79,5 +133,5 @@ def find_rule_codes(schema: Schema) -> tuple[Mapping[str, tuple[int, ...]], ...]
             )
             for name, values in rule.items()
         }
-        for rule in schema.impossible
+        for rule in rules
     )

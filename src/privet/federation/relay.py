@@ -222,6 +222,15 @@ class RelayFile:
         busy |= {one.name for one in self.visits}
         return [name for name in self.cards if name not in busy | self._left]
 
+    @property
+    def not_private(self) -> dict[str, str]:
+        """Why turns that were taken are not private, by who took them. No model of them is."""
+        return {
+            visit.name: visit.added.privacy.reason
+            for visit in self.visits
+            if not visit.added.privacy.private
+        }
+
     # -- taking turns ------------------------------------------------------------------------------
 
     def check_key(self, name: str, key: SigningKey) -> None:
@@ -471,6 +480,10 @@ class RelayFile:
         added = from_document(data["model"])
         require(added.schema.fingerprint == self.schema.fingerprint, "a visit has another schema")
         require(added.combine == "scores", "a visit adds no scores")
+        made = make_model(added.schema, added.trees, added.privacy)
+        require(
+            to_document(added) == to_document(made), "a visit adds something else than its trees"
+        )
         number = list(self.cards).index(name)
         turns = tuple(_turn_from(self.schema, number, turn) for turn in data["turns"])
         paid = sum(turn.amount for turn in (*self._turns_taken_by(name), *turns))

@@ -141,10 +141,15 @@ class PrivetClassifier(BatchClassifier):
         self.people = people
         self.random_state = random_state
 
-    def fit_from(self, curator: AnyCurator | Sequence[AnyCurator]) -> Self:
+    def fit_from(
+        self,
+        curator: AnyCurator | Sequence[AnyCurator],
+        epsilons: Sequence[Number] | None = None,
+    ) -> Self:
         """Train through a curator, or through several that take turns (a relay).
 
-        Of several, each charges ``epsilon`` to its own ledger; ``people`` says whether somebody may
+        Of several, each charges ``epsilon`` to its own ledger, or its own of ``epsilons``;
+        ``people`` says whether somebody may
         be in two of their tables. Rows stay where they are: a curator sees the trees that the
         others have released, and nothing else.
 
@@ -153,6 +158,8 @@ class PrivetClassifier(BatchClassifier):
         curator
             Who answers the learner's queries: :class:`~privet.Curator`, or what
             :func:`~privet.connect` returns; or a list of them, over tables with the same schema.
+        epsilons
+            What each of several curators charges, where that is not ``epsilon`` for all.
 
         Returns
         -------
@@ -162,7 +169,7 @@ class PrivetClassifier(BatchClassifier):
         Raises
         ------
         BudgetExceeded
-            If ``epsilon`` is more than what is left of one of them; nothing is charged then.
+            If a curator has less left than it is to charge; nothing is charged then.
 
         Examples
         --------
@@ -179,6 +186,8 @@ class PrivetClassifier(BatchClassifier):
         (Fraction(1, 1), Fraction(1, 1))
         """
         if not isinstance(curator, Sequence):
+            if epsilons is not None:
+                raise ParameterError("epsilons are for several curators; epsilon is for one")
             return super().fit_from(curator)
         self.check_parameters()
         self._refuse_seed()
@@ -190,7 +199,8 @@ class PrivetClassifier(BatchClassifier):
         curators = list(curator)
         for one in curators:
             self._check_against(one.schema)
-        model = fit_by_turns(curators, self.epsilon, self.delta, self.people)
+        each = [self.epsilon] * len(curators) if epsilons is None else list(epsilons)
+        model = fit_by_turns(curators, each, self.delta, self.people)
         self._adopt(replace(model, costs=self._find_costs(model.schema)))
         return self
 

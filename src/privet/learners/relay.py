@@ -14,6 +14,7 @@ rows, by 0 to 1.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -39,11 +40,13 @@ from privet.learners.boosting import (
     start_from_classes,
 )
 from privet.learners.default_recipe import (
+    Line,
     Recipe,
     has_small_domain,
     measure_evidence,
     recipe_for,
     share_for_classes,
+    strength_of,
     strength_of_half,
 )
 from privet.learners.random_trees.batches import combine_facts
@@ -64,6 +67,9 @@ THIN_STRENGTH, THINNER = 0.5, Fraction(1, 3)
 #: Evidence below which all of it is worth one draw; and the share of it, but for rounding, with
 #: which one party draws alone.
 ONE_DRAW, HALF = 1500, 0.499
+#: Evidence from which on noise matters less than the sample that each party has: so many small
+#: trees, of this depth, even out what a single one takes for true of everybody.
+AMPLE, MANY_TREES, SMALL_DEPTH = 20_000, 33, 2
 #: What is planned with where there is no noise.
 WITHOUT_NOISE = Fraction(1000)
 
@@ -259,15 +265,21 @@ def choose_recipe(
 ) -> Recipe:
     """Return the recipe for the rows of all parties together.
 
+    Where there is ample evidence, many small trees are drawn, so that each party draws several.
     Where there are more parties than trees, more are drawn, so that the evidence of each counts.
     But where all evidence is worth one deep tree, and one party has half of it, that party draws
     the tree alone, as deep as its own evidence allows: votes of thinner trees would be worse.
     """
     rows, amount = pool_parties(parties, unit)
     recipe = recipe_for(schema, rows, amount, unit, rare=rare)
+    evidence = measure_evidence(rows, amount, unit)
+    if recipe.leaves and evidence >= AMPLE and schema.n_classes == 2:
+        number = max(MANY_TREES, 2 * len(parties) + 1)
+        # Leaves would be refined on the rows of one party, for which the tree was drawn.
+        line = Line(math.inf, number, SMALL_DEPTH, strength_of(number), Fraction(0))
+        return recipe_for(schema, rows, amount, unit, rare=rare, line=line)
     if len(parties) <= recipe.rounds:
         return recipe
-    evidence = measure_evidence(rows, amount, unit)
     deep = not rare and has_small_domain(schema, rows, evidence)
     thin = deep and evidence < ONE_DRAW
     largest = max(measure_evidence(party.rows, party.amount, unit) for party in parties) / evidence
@@ -323,16 +335,16 @@ def pool_parties(parties: Iterable[Party], unit: Unit) -> tuple[float, Fraction]
 
 
 def fit_by_turns(
-    curators: Sequence[AnyCurator], epsilon: Number, delta: Number, people: People
+    curators: Sequence[AnyCurator], epsilons: Sequence[Number], delta: Number, people: People
 ) -> Model:
     """Return the default model of several tables, whose curators take turns.
 
-    Cost: pure ``epsilon`` (or rho, with ``delta``) of each curator. One person loses that once if
-    nobody is in two tables (parallel composition), and otherwise as often as there are tables
-    (sequential composition).
+    Cost: of each curator its own of the pure ``epsilons`` (or its rho, with ``delta``). One person
+    loses the largest of them if nobody is in two tables (parallel composition), and otherwise their
+    sum (sequential composition).
     """
     curators = [check_curator(curator) for curator in curators]
-    check_parties(curators, epsilon, people)
+    check_parties(curators, epsilons, people)
     given = parse_exact("delta", delta, zero=True)
     unused = given > 0 and curators[0].unit == "epsilon"  # pure epsilon keeps any delta
     names = [f"party {number} ({curator.dataset})" for number, curator in enumerate(curators, 1)]
@@ -342,7 +354,7 @@ def fit_by_turns(
             stack.enter_context(
                 Spending.reserve(curator, epsilon, "relay", delta=0 if unused else given)
             )
-            for curator in curators
+            for curator, epsilon in zip(curators, epsilons, strict=True)
         ]
         trees, settings = take_all_turns(spendings, names)
         notes = [f"Chosen from public quantities: {settings['why']}."]
@@ -360,13 +372,19 @@ def fit_by_turns(
     return make_model(schema, trees, statement, settings)
 
 
-def check_parties(curators: Sequence[AnyCurator], epsilon: Number, people: People) -> None:
+def check_parties(
+    curators: Sequence[AnyCurator], epsilons: Sequence[Number], people: People
+) -> None:
     """Raise unless these curators can take turns. Charges nothing."""
     if len(curators) < 2:
         raise ParameterError(
             f"a relay needs two curators or more, got {len(curators)}; give one by itself"
         )
-    if is_infinite(epsilon):
+    if len(epsilons) != len(curators):
+        raise ParameterError(
+            f"epsilons must be as many as curators, {len(curators)}, got {len(epsilons)}"
+        )
+    if any(map(is_infinite, epsilons)):
         raise ParameterError("a relay needs a finite epsilon: without noise, pool the rows")
     first = curators[0]
     for number, curator in enumerate(curators, 1):
@@ -385,7 +403,7 @@ def check_parties(curators: Sequence[AnyCurator], epsilon: Number, people: Peopl
             curator.foresee_statement(epsilon, "relay", f"party {number}"),
             id=f"{FORESEEN}-{number}",
         )
-        for number, curator in enumerate(curators, 1)
+        for number, (curator, epsilon) in enumerate(zip(curators, epsilons, strict=True), 1)
     ]
     PrivacyStatement.together(foreseen, people)
 

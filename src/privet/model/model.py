@@ -156,13 +156,13 @@ class Model:
 
     def _html_of_effects(self) -> str:
         """Return what the model has learnt, folded; nothing where that would take long."""
-        from privet.model.explanations.page import write_summary
+        from privet.model.explanations.page import write_box
 
         leaves = sum(len(tree.leaves) for tree in self.trees)
         if leaves > MAX_LEAVES_SHOWN:
             return ""
         try:
-            return write_summary(self.explain())
+            return write_box(self.explain())
         except ParameterError:  # its trees do not add up, or ask about too many values
             return ""
 

@@ -14,6 +14,8 @@ from privet.text import escape_html, escape_invisible
 
 #: Columns of a card in plain text, and how wide a column of a table may be unless it is the last.
 TEXT_WIDTH, TEXT_COLUMN = 88, 24
+#: A page folds more rows than this where a table says so.
+MOST_OPEN = 6
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,16 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table. The columns in ``numeric`` are aligned to the right."""
+    """A table. The columns in ``numeric`` are aligned to the right.
+
+    A page folds many rows of what ``folded`` names, all but the last ``kept``.
+    """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[int, ...] = ()
+    folded: str = ""
+    kept: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,12 @@ def render_html_block(block: CardBlock) -> str:
             return (
                 "<ul>\n" + "\n".join(f"<li>{escape_html(item)}</li>" for item in items) + "\n</ul>"
             )
+        case Grid(headers, rows, numeric, folded, kept) if folded and len(rows) - kept > MOST_OPEN:
+            many = len(rows) - kept
+            inside = render_html_block(Grid(headers, rows[:many], numeric))
+            rest = render_html_block(Grid(headers, rows[many:], numeric)) if kept else ""
+            title = f"{many} {escape_html(folded)}"
+            return f"<details><summary>{title}</summary>\n{inside}\n</details>\n{rest}"
         case Grid(headers, rows, numeric):
             marks = [
                 ' class="number"' if column in numeric else "" for column in range(len(headers))

@@ -279,7 +279,9 @@ def _about_blocks(model: Model) -> list[CardBlock]:
         f"{spread}"
     )
     settings = tuple((name, _format_setting(value)) for name, value in model.settings.items())
-    table: list[CardBlock] = [Grid(("setting", "value"), settings)] if settings else []
+    table: list[CardBlock] = (
+        [Grid(("setting", "value"), settings, folded="settings of the learner")] if settings else []
+    )
     return [Heading("What this is"), Paragraph(text), *table, *_decision_blocks(model)]
 
 

@@ -183,7 +183,13 @@ def list_charges(privacy: PrivacyStatement) -> list[CardBlock]:
     return [
         Heading("What was paid"),
         Paragraph(text),
-        Grid(("for", "epsilon", "rho"), tuple(rows), numeric=(1, 2)),
+        Grid(
+            ("for", "epsilon", "rho"),
+            tuple(rows),
+            numeric=(1, 2),
+            folded="lines, one for each question",
+            kept=1 if privacy.parts else 2,
+        ),
     ]
 
 

@@ -27,6 +27,7 @@ from privet.accounting.ledger.sqlite_files import SQLiteConnections
 from privet.domain import Schema
 from privet.errors import AccessError, LedgerError, ParameterError, PrivetError, SchemaError
 from privet.service.audit_log.events import Person, Role
+from privet.service.token_ends import TokenEnded, find_end, is_over, let_end
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS owner (token TEXT NOT NULL);
@@ -95,10 +96,7 @@ class Grant:
     @property
     def over(self) -> bool:
         """Whether it has expired."""
-        try:
-            return self.expires != "" and datetime.fromisoformat(self.expires) <= self.now
-        except (ValueError, TypeError):  # a time that is none is over
-            return True
+        return is_over(self.expires, self.now)
 
 
 class Accounts:
@@ -264,8 +262,8 @@ class Accounts:
 
     # -- analysts ----------------------------------------------------------------------------------
 
-    def add_analyst(self, name: str) -> str:
-        """Register an analyst, and return their token.
+    def add_analyst(self, name: str, ends: datetime | None = None) -> str:
+        """Register an analyst, and return their token, which may end by itself.
 
         The token is not stored and cannot be shown again.
         """
@@ -278,6 +276,7 @@ class Accounts:
                 )
             except sqlite3.IntegrityError:
                 raise _analyst_exists_error(name) from None
+            let_end(connection, hash_token(token), ends)
         return token
 
     def check_new_analyst(self, name: str) -> None:
@@ -286,8 +285,10 @@ class Accounts:
         if name in self.analysts():
             raise _analyst_exists_error(name)
 
-    def new_token(self, name: str, overlap: timedelta = timedelta(0)) -> str:
-        """Make another token for an analyst.
+    def new_token(
+        self, name: str, overlap: timedelta = timedelta(0), ends: datetime | None = None
+    ) -> str:
+        """Make another token for an analyst, which may end by itself.
 
         The one before ends at once, or after ``overlap``, so that what is under way can go on.
         Tokens before that one end now.
@@ -309,6 +310,7 @@ class Accounts:
             connection.execute(
                 "UPDATE analysts SET token = ? WHERE name = ?", (hash_token(token), name)
             )
+            let_end(connection, hash_token(token), ends)
         return token
 
     def remove_analyst(self, name: str) -> list[str]:
@@ -334,9 +336,11 @@ class Accounts:
             row = connection.execute(
                 "SELECT name FROM analysts WHERE token = ?", (hash_token(token),)
             ).fetchone()
+            ends = find_end(connection, hash_token(token))
         found = row or former
         if found is None:
             raise _unknown_token_error()
+        self._check_end(ends)
         return str(found[0])
 
     def is_owner(self, token: str) -> bool:
@@ -361,16 +365,19 @@ class Accounts:
                 ).fetchall()
             else:
                 rows = []
-            return any(secrets.compare_digest(row[0], digest) for row in rows)
+            ends = find_end(connection, digest)
+            held = any(secrets.compare_digest(row[0], digest) for row in rows)
+        return held and not is_over(ends, self.now())
 
     def person_of(self, token: str) -> Person:
         """Return whose token this is: an owner's, an auditor's or an analyst's."""
         digest = (hash_token(token),)
         with self._opened() as connection:
+            ends = find_end(connection, *digest)
+            row: tuple[str, Role] | None = None
             if connection.execute("SELECT 1 FROM owner WHERE token = ?", digest).fetchone():
-                return FIRST_OWNER
-            row = None
-            if _has_table(connection, "staff"):
+                row = FIRST_OWNER.name, FIRST_OWNER.role
+            elif _has_table(connection, "staff"):
                 row = connection.execute(
                     "SELECT name, role FROM staff WHERE token = ?", digest
                 ).fetchone()
@@ -381,14 +388,37 @@ class Accounts:
                 row = None if analyst is None else (analyst[0], "analyst")
         if row is None:
             raise _unknown_token_error()
+        self._check_end(ends)
         return Person(*row)
 
-    def new_owner_token(self) -> str:
+    def new_owner_token(self, ends: datetime | None = None) -> str:
         """Make another token for the first owner; the one before ends at once."""
         token = _new_token()
         with self._opened() as connection:
             connection.execute("UPDATE owner SET token = ?", (hash_token(token),))
+            let_end(connection, hash_token(token), ends)
         return token
+
+    def token_ends(self) -> dict[Person, str]:
+        """Return whose tokens end by themselves, and when (ISO time in UTC)."""
+        with self._opened() as connection:
+            people: list[tuple[str, str, Role]] = [
+                (token, FIRST_OWNER.name, "owner")
+                for (token,) in connection.execute("SELECT token FROM owner")
+            ]
+            people += [
+                (token, name, "analyst")
+                for token, name in connection.execute("SELECT token, name FROM analysts")
+            ]
+            if _has_table(connection, "staff"):
+                people += connection.execute("SELECT token, name, role FROM staff").fetchall()
+            ends = {Person(name, role): find_end(connection, token) for token, name, role in people}
+        return {person: end for person, end in ends.items() if end}
+
+    def _check_end(self, ends: str) -> None:
+        """Raise if a token has ended by itself. A clock that is set back revives none."""
+        if is_over(ends, self.now()):
+            raise TokenEnded(ends)
 
     # -- owners and auditors -----------------------------------------------------------------------
 
@@ -400,7 +430,7 @@ class Accounts:
             rows = connection.execute("SELECT name, role FROM staff ORDER BY role DESC, name")
             return [FIRST_OWNER, *(Person(name, role) for name, role in rows)]
 
-    def add_staff(self, name: str, role: Role) -> str:
+    def add_staff(self, name: str, role: Role, ends: datetime | None = None) -> str:
         """Register another owner, or an auditor, and return their token, which is not stored."""
         self.check_new_staff(name, role)
         token = _new_token()
@@ -409,6 +439,7 @@ class Accounts:
             connection.execute(
                 "INSERT INTO staff VALUES (?, ?, ?, ?)", (name, role, hash_token(token), _now())
             )
+            let_end(connection, hash_token(token), ends)
         return token
 
     def check_new_staff(self, name: str, role: Role) -> None:
@@ -419,16 +450,17 @@ class Accounts:
         if name in {person.name for person in self.staff()}:
             raise ParameterError(f"there is an owner or auditor {name!r} already; use another name")
 
-    def new_staff_token(self, name: str) -> str:
+    def new_staff_token(self, name: str, ends: datetime | None = None) -> str:
         """Make another token for an owner or auditor; the one before ends at once."""
         if name == FIRST_OWNER.name:
-            return self.new_owner_token()
+            return self.new_owner_token(ends)
         self.check_staff(name)
         token = _new_token()
         with self._opened() as connection:
             connection.execute(
                 "UPDATE staff SET token = ? WHERE name = ?", (hash_token(token), name)
             )
+            let_end(connection, hash_token(token), ends)
         return token
 
     def remove_staff(self, name: str) -> None:

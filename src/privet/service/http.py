@@ -41,7 +41,7 @@ from privet.queries.shapes import ShapeError
 from privet.service.certificates import Certificates
 from privet.service.connections import BACKLOG, Connections
 from privet.service.limits import HttpLimits, TooMany
-from privet.service.logs import log_in_json
+from privet.service.logs import logging_to_stderr
 from privet.service.problems import make_problem, problem_of
 
 _HSTS = (b"strict-transport-security", b"max-age=31536000")  # a year
@@ -294,7 +294,7 @@ def listen(
     key: Path | None = None,
     *,
     behind_tls: bool = False,
-    json_logs: bool = False,
+    log: str = "text",
     inside: Callable[[], list[socket.socket]] = list,
 ) -> None:
     """Serve until told to stop. A certificate that is renewed is taken without a restart.
@@ -333,7 +333,7 @@ def listen(
         http="h11",  # one parser and one loop, whatever else is installed
         ws="none",
         loop="asyncio",
-        log_level="warning",
+        log_config=None,  # it would write what errors say
         access_log=False,  # an address in a log could name a question
         server_header=False,
         ssl_certfile=cert,
@@ -343,8 +343,6 @@ def listen(
         timeout_graceful_shutdown=30,
         proxy_headers=False,  # the connection itself is watched first
     )
-    if json_logs:
-        log_in_json()
     certificates = None
     if cert is not None and key is not None:
         config.load()
@@ -353,16 +351,16 @@ def listen(
     at = f"[{host}]" if ":" in host else host
     scheme = "http" if cert is None else "https"
     told = f"serving {what} at {scheme}://{at}:{listener.getsockname()[1]} (Ctrl-C stops)"
-    if json_logs:
-        logging.getLogger(__name__).info("%s", told)
-    else:
-        sys.stderr.write(f"{told}\n")
-        sys.stderr.flush()
     # Uvicorn ends gracefully and then sends itself the signal again; to be told to stop is no
     # failure.
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        with nullcontext() if certificates is None else certificates.watching():
+        with logging_to_stderr(log), certificates.watching() if certificates else nullcontext():
+            if log == "json":
+                logging.getLogger(__name__).info("%s", told)
+            else:
+                sys.stderr.write(f"{told}\n")
+                sys.stderr.flush()
             DrainingServer(config, drain).run(sockets=[listener, *inside()])
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -9,6 +9,7 @@ on the rows, and are left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from fractions import Fraction
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -85,6 +86,15 @@ class _State(Collector):
             "Answers that left later than their first deadline, since this process began.",
             Departure.late,
         )
+        ends = _by(
+            "privet_token_ends_timestamp_seconds",
+            "When a person's token ends, of those that end by themselves.",
+            "person",
+            "role",
+        )
+        for person, end in self._state.accounts.token_ends().items():
+            ends.add_metric([person.name, person.role], datetime.fromisoformat(end).timestamp())
+        yield ends
         verified = self._health.verified
         yield _gauge(
             "privet_last_verify_timestamp_seconds",

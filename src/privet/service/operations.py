@@ -101,7 +101,7 @@ class ObservationMiddleware:
             await self._app(scope, receive, send)
             return
         identity = self._request_id(scope)
-        before = REQUEST_ID.set(identity)
+        REQUEST_ID.set(identity)  # for as long as the task of this request, which logs its errors
         begun = time.monotonic()
         status, seconds = 500, None  # where an error ends it: the answer is made outside of here
 
@@ -123,7 +123,6 @@ class ObservationMiddleware:
             if self._operations.log_requests:
                 analyst = str(scope.get("state", {}).get("analyst", ""))
                 log_request(scope["method"], route, status, seconds, analyst)
-            REQUEST_ID.reset(before)
 
     def _request_id(self, scope: Scope) -> str:
         if self._operations.ids_from_proxy:

@@ -31,6 +31,7 @@ from privet.errors import (
 )
 from privet.queries.shapes import ShapeError
 from privet.service.limits import Busy, TooMany
+from privet.service.logs import REQUEST_ID
 from privet.service.oidc.settings import ProviderUnavailable
 from privet.service.owner.desk import NotAllowed
 from privet.service.snapshots import SnapshotGone
@@ -204,4 +205,6 @@ def install(app: FastAPI) -> None:
             f"{type(error).__name__}; if the question was charged, the history says so, and the "
             "same key gets its answer"
         )
-        return make_problem("internal", "An error in the service", 500, detail)
+        # this answer is made outside of what names the others
+        headers = {"X-Request-Id": REQUEST_ID.get()} if REQUEST_ID.get() else None
+        return make_problem("internal", "An error in the service", 500, detail, headers)

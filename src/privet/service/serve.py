@@ -65,6 +65,6 @@ def run(state: ServiceState, settings: Settings, limits: Limits) -> None:
         settings.cert,
         settings.key,
         behind_tls=settings.behind_tls,
-        json_logs=settings.log == "json",
+        log=settings.log,
         inside=lambda: [apps[0].state.handlers.shared.listen()],
     )

@@ -93,6 +93,21 @@ class ServiceState:
 
         return SQLFunctions(self.ledger) if isinstance(self.ledger, PostgresLedger) else None
 
+    def find_functions(self) -> tuple[int, int] | None:
+        """Return the version of the SQL functions that are installed, and that of this Privet; None
+        where there are none. Installs nothing.
+        """
+        if isinstance(self.ledger, SQLiteLedger):
+            return None
+        from privet.accounting.ledger.postgres import PostgresLedger
+        from privet.service.sql.installation import VERSION, find_version
+
+        if not isinstance(self.ledger, PostgresLedger):
+            return None
+        with self.ledger.transaction() as connection:
+            installed = find_version(connection)
+        return None if installed is None else (installed, VERSION)
+
     def require_functions(self) -> SQLFunctions:
         """Return the functions for SQL clients, or raise where there are none."""
         functions = self.functions

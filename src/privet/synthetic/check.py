@@ -13,6 +13,7 @@ from privet._types import Floats
 from privet.accounting.cost import Cost, Number, compose_sequentially, parse_epsilon
 from privet.accounting.statement import format_rounded_up
 from privet.curator import AnyCurator
+from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.questions import Partition, Question
@@ -101,22 +102,24 @@ def check_synthetic(
                 f"the model {name!r} is for another schema: attributes, values, target or classes "
                 "differ"
             )
-    held_out.require([Cost.pure(amount)])
+    held_out.require([Cost.pure(amount)])  # before a classifier is trained for nothing
     public = schema.declare(n_rows=len(rows), person=None, rows_per_person=1)
     # What it is trained on has its price already: that of the synthetic table.
     tables = _compute_shares(public, rows)
     plan = plan_check(rows, schema, amount, models=1 + len(others))
     own = PrivetClassifier(math.inf, schema=public).fit(rows).model_
     models = {SYNTHETIC: own, **others}
-    with held_out.snapshot():
-        everything = Cells.everything(schema)
-        parts = [
-            Partition(everything.refine({0: Split(name, tuple(plan.parts[name].tolist()))}))
-            for name in schema.names
-        ]
-        answer = held_out.count(Question(tuple(parts)), amount / 2)
-        each = amount / 2 / len(models)
-        evaluations = {name: evaluate(model, held_out, each) for name, model in models.items()}
+    everything = Cells.everything(schema)
+    parts = [
+        Partition(everything.refine({0: Split(name, tuple(plan.parts[name].tolist()))}))
+        for name in schema.names
+    ]
+    each = amount / 2 / len(models)
+    with Spending.reserve(held_out, amount, "check of a synthetic table") as spending:
+        answer = spending.curator.count(Question(tuple(parts)), amount / 2)
+        evaluations = {
+            name: evaluate(model, spending.curator, each) for name, model in models.items()
+        }
     real = [table.astype(np.float64) for table in answer.tables]
     total = max(float(np.mean([table.sum() for table in real])), 1.0)
     marginals = tuple(

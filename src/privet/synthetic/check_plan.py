@@ -62,7 +62,11 @@ class CheckPlan:
 
     def describe(self) -> str:
         """Say what the check can tell, in a sentence or two."""
-        rows = "declared" if self.declared else "taken to be as many as the synthetic ones"
+        rows = (
+            "declared"
+            if self.declared
+            else "taken to be as many as the synthetic ones; half as many double what follows"
+        )
         least, most = (min(1.0, edge(self.floors.values())) for edge in (min, max))
         shown = f"{least:.2g}" if f"{least:.2g}" == f"{most:.2g}" else f"{least:.2g} to {most:.2g}"
         return (
@@ -118,7 +122,7 @@ def label_parts(attribute: Attribute, parts: Ints) -> tuple[str, ...]:
     labels = []
     for part in range(int(parts.max()) + 1):
         codes = np.flatnonzero(parts == part)
-        if len(codes) > 1 and attribute.ordered and attribute.cuts and codes[-1] < attribute.bins:
+        if attribute.ordered and attribute.cuts and codes[-1] < attribute.bins:
             first, last = (f"{attribute.label_edge(int(c))}" for c in (codes[0], codes[-1] + 1))
             labels.append(f"{first} to {last}")
             continue

@@ -2,18 +2,22 @@
 
 Few rows allow few cells: four by four of tenure and charges, say, where each has a dozen groups. A
 Gaussian copula whose correlation is estimated from the noisy counts says how the groups inside a
-cell go together; the counts themselves are met whatever it says. Post-processing: nothing in here
-sees a row.
+cell go together, and how the values inside a group do; the counts themselves are met whatever it
+says. Post-processing: nothing in here sees a row.
 """
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
 from privet._types import Floats, Ints
+from privet.mechanisms.randomness import Bits
 from privet.synthetic.groups import sum_by_group
+from privet.synthetic.rows import uniforms
 
 #: A copula of a correlation of one has no density.
 MOST_CORRELATED = 0.97
@@ -73,3 +77,27 @@ def weigh_groups(correlation: float, scores: tuple[Floats, Floats]) -> Floats:
     x, y = scores[0][:, None, :], scores[1][None]
     square = correlation**2
     return np.asarray((correlation * x * y - square * (x**2 + y**2) / 2) / (1 - square))
+
+
+def follow(
+    values: Ints, there: npt.NDArray[np.bool_], classes: Ints, correlation: float, bits: Bits
+) -> Floats:
+    """Return a normal number for each row that has this correlation with the place of its value
+    among those of its class.
+
+    Rows whose value is not ``there``, but missing, follow nothing.
+    """
+    keys = 2 * classes + there
+    order = np.lexsort((bits.words(len(values)), values, keys))
+    drawn = draw_normals(bits, len(values))
+    scores = np.empty(len(values))
+    scores[order] = drawn[np.lexsort((drawn, keys[order]))]
+    scores[~there] = 0.0
+    own = draw_normals(bits, len(values))
+    return np.asarray(correlation * scores + math.sqrt(1 - correlation**2) * own)
+
+
+def draw_normals(bits: Bits, count: int) -> Floats:
+    """Draw standard normal numbers (Box and Muller 1958)."""
+    radius = np.sqrt(-2 * np.log1p(-uniforms(bits, count)))
+    return np.asarray(radius * np.cos(2 * np.pi * uniforms(bits, count)))

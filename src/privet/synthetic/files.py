@@ -261,7 +261,9 @@ def _report_blocks(check: Check) -> list[CardBlock]:
         banner,
         Heading("Right on held-out rows"),
         Grid(
-            ("classifier", "right", "for the noise, 19 times in 20"), tuple(lines), numeric=(1, 2)
+            ("classifier", "right", "95% interval (sampling and noise)"),
+            tuple(lines),
+            numeric=(1, 2),
         ),
         Heading("Shares of values by class"),
         Paragraph(

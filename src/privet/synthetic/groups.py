@@ -11,8 +11,8 @@ from privet._types import Floats, Ints
 from privet.domain import Attribute
 
 #: A group holds at least this many standard deviations of the noise of its rows, where there are
-#: enough.
-DEVIATIONS = 4.0
+#: enough: a rare category must not be made up, but numbers in one group no longer follow others.
+DEVIATIONS, DEVIATIONS_OF_BINS = 4.0, 2.5
 #: More groups than this are not told apart: tables of pairs would be mostly noise.
 MOST_GROUPS = 32
 
@@ -31,7 +31,11 @@ def group_values(
     numbers = rows[: attribute.bins]
     if as_begun:
         numbers = np.maximum(numbers, 0.0)
-    bins = _group_neighbours(numbers, DEVIATIONS * deviation, 0.0 if as_begun else 0.5)
+    bins = (
+        _group_neighbours(numbers, DEVIATIONS * deviation, 0.0)
+        if as_begun
+        else _group_neighbours(numbers, DEVIATIONS_OF_BINS * deviation, 0.5)
+    )
     missing = np.full(attribute.size - attribute.bins, bins[-1] + 1, dtype=np.int64)
     return np.concatenate([bins, missing])
 

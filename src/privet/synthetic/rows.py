@@ -38,28 +38,28 @@ def draw_rows(tree: ClassTree, n_rows: int, bits: Bits) -> tuple[list[Ints], Int
 
 
 def expand(
-    columns: Sequence[Ints],
+    column: Ints,
     classes: Ints,
-    groups: Sequence[Ints],
-    alone: Sequence[Floats],
+    groups: Ints,
+    alone: Floats,
     deviation: float,
     bits: Bits,
-) -> list[Ints]:
+    heights: Floats | None = None,
+) -> Ints:
     """Draw the values within the groups, by noisy counts (value, class) with this deviation.
 
     Values are grouped because noise hides what they are alone, so their counts are drawn together
-    as far as they differ by no more than that.
+    as far as they differ by no more than that. Of two rows in a group and class, the one with the
+    larger of ``heights`` gets the later value; without them, either.
     """
-    out = []
-    for column, of, counts in zip(columns, groups, alone, strict=True):
-        values = np.empty(len(column), dtype=np.int64)
-        for group in range(int(of.max()) + 1):
-            mine, members = np.flatnonzero(column == group), np.flatnonzero(of == group)
-            # where noise hides all of a group, any of it
-            weights = np.maximum(shrink_together(counts[members], deviation), 0.0) + 1e-3
-            values[mine] = members[spread(classes[mine], weights.T, bits)]
-        out.append(values)
-    return out
+    values = np.empty(len(column), dtype=np.int64)
+    for group in range(int(groups.max()) + 1):
+        mine, members = np.flatnonzero(column == group), np.flatnonzero(groups == group)
+        # where noise hides all of a group, any of it
+        weights = np.maximum(shrink_together(alone[members], deviation), 0.0) + 1e-3
+        within = None if heights is None else heights[mine]
+        values[mine] = members[spread(classes[mine], weights.T, bits, within)]
+    return values
 
 
 def shrink_together(counts: Floats, deviation: float) -> Floats:
@@ -69,26 +69,36 @@ def shrink_together(counts: Floats, deviation: float) -> Floats:
     mean = counts.mean(axis=0)
     apart = ((counts - mean) ** 2).sum(axis=0)
     noise = (len(counts) - 1) * deviation**2
-    kept = np.maximum(0.0, 1 - noise / np.maximum(apart, np.finfo(float).tiny))
+    kept = 1 - noise / np.maximum(apart, max(noise, np.finfo(float).tiny))
     return np.asarray(mean + kept * (counts - mean))
 
 
-def spread_bin(bins: Ints, merged: Ints, attribute: Attribute, bits: Bits) -> Ints:
-    """Draw the codes of a fine grid within their bins, evenly over the range of each bin."""
+def spread_bin(
+    bins: Ints, merged: Ints, attribute: Attribute, bits: Bits, heights: Floats | None = None
+) -> Ints:
+    """Draw the codes of a fine grid within their bins, evenly over the range of each bin.
+
+    With ``heights``, in their order.
+    """
     widths = np.ones(len(merged))
     widths[: attribute.bins] = np.maximum(np.diff(attribute.cuts), np.finfo(float).tiny)
     codes = np.empty(len(bins), dtype=np.int64)
     for place in range(int(merged.max()) + 1):
         mine, members = np.flatnonzero(bins == place), np.flatnonzero(merged == place)
         weights = widths[members] / widths[members].max()
-        codes[mine] = members[spread(np.zeros(len(mine), dtype=np.int64), weights[None], bits)]
+        together = np.zeros(len(mine), dtype=np.int64)
+        within = None if heights is None else heights[mine]
+        codes[mine] = members[spread(together, weights[None], bits, within)]
     return codes
 
 
-def spread(keys: Ints, weights: Floats, bits: Bits) -> Ints:
-    """Assign a value to each row, in proportion to weights (keys, values) within its key."""
+def spread(keys: Ints, weights: Floats, bits: Bits, heights: Floats | None = None) -> Ints:
+    """Assign a value to each row, in proportion to weights (keys, values) within its key.
+
+    The rows of a key are in a random order, or in that of ``heights``.
+    """
     n_rows = len(keys)
-    shuffled = np.lexsort((bits.words(n_rows), keys))  # a random order within each key
+    shuffled = np.lexsort((bits.words(n_rows) if heights is None else heights, keys))
     counts = np.bincount(keys, minlength=len(weights))
     first = np.cumsum(counts) - counts
     rank = np.arange(n_rows) - first[keys[shuffled]]

@@ -23,7 +23,7 @@ from privet.learners.resolution import Resolution, resolve
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Count, Numbers, Size
 from privet.synthetic.class_tree import ClassTree, Measured, fit_class_tree
-from privet.synthetic.copula import estimate_correlation, score_groups, weigh_groups
+from privet.synthetic.copula import estimate_correlation, follow, score_groups, weigh_groups
 from privet.synthetic.groups import group_values, sum_by_group
 from privet.synthetic.possible import draw_possible
 from privet.synthetic.rows import draw_rows, expand, frame_of, spread_bin
@@ -188,14 +188,14 @@ class _Counted:
         weights = np.array([1 / table.size for table in self.values])
         return max(1.0, float(np.average([table.sum() for table in self.values], weights=weights)))
 
-    def fit_tree(self, total: float) -> ClassTree:
-        """The model of these counts."""
+    def fit_tree(self, total: float) -> tuple[ClassTree, list[float]]:
+        """The model of these counts, and the correlation of each attribute with its parent."""
         parents = parents_of(len(self.values), [cut.pair for cut in self.cuts])
         edges = {}
         for cut, table in zip(self.cuts, self.tables, strict=True):
             edges[cut.pair] = (cut.parts, table)
             edges[cut.pair[::-1]] = (cut.parts[::-1], table.transpose(1, 0, 2))
-        measured = []
+        measured, correlations = [], [0.0] * len(parents)
         for a, (parent, values, groups) in enumerate(
             zip(parents, self.values, self.groups, strict=True)
         ):
@@ -205,16 +205,20 @@ class _Counted:
                 measured.append(Measured(alone, deviation))
                 continue
             parts, table = edges[(parent, a)]
-            leaning = self._lean((parent, a), parts, table)
+            leaning, correlations[a] = self._lean((parent, a), parts, table)
             measured.append(Measured(alone, deviation, table, self.pair_deviation, parts, leaning))
-        return fit_class_tree(parents, measured, total)
+        return fit_class_tree(parents, measured, total), correlations
 
-    def _lean(self, pair: AttributePair, parts: tuple[Ints, Ints], table: Floats) -> Floats:
-        """How the groups of two attributes go together within the parts, as a logarithm."""
+    def _lean(
+        self, pair: AttributePair, parts: tuple[Ints, Ints], table: Floats
+    ) -> tuple[Floats, float]:
+        """How the groups of two attributes go together within the parts, as a logarithm, and the
+        correlation behind it.
+        """
         attributes = [self.bins.coarse.attributes[self.known.schema.names[a]] for a in pair]
         never = self.known.find_impossible(pair)
         if not all(attribute.ordered for attribute in attributes):
-            return np.where(never, NEVER, 0.0)[:, :, None]
+            return np.where(never, NEVER, 0.0)[:, :, None], 0.0
         alone = self.known.alone[pair[0]], self.known.alone[pair[1]]
         first, second = (
             score_groups(rows, len(rows) - (attribute.size > attribute.bins))
@@ -222,19 +226,28 @@ class _Counted:
         )
         scores = (first, second)
         correlation = estimate_correlation(table, self.pair_deviation, parts, alone, scores)
-        return np.where(never[:, :, None], NEVER, weigh_groups(correlation, scores))
+        leaning = weigh_groups(correlation, scores)
+        return np.where(never[:, :, None], NEVER, leaning), correlation
 
     def draw(self, rows: int | None, total: float, bits: Bits) -> tuple[list[Ints], Ints]:
         """Draw the codes and the classes of rows that are possible."""
-        tree = self.fit_tree(total)
+        tree, correlations = self.fit_tree(total)
+        attributes = list(self.known.schema.attributes.items())
 
         def draw(n_rows: int) -> tuple[list[Ints], Ints]:
-            groups, classes = draw_rows(tree, n_rows, bits)
-            values = expand(groups, classes, self.groups, self.values, self.deviation, bits)
-            for place, (name, attribute) in enumerate(self.known.schema.attributes.items()):
+            values, classes = draw_rows(tree, n_rows, bits)  # groups, to begin with
+            for a in tree.order:
+                name, attribute = attributes[a]
+                parent, heights = tree.parents[a], None
+                if correlations[a]:
+                    of_parent = attributes[parent][1]
+                    there = values[parent] < of_parent.bins
+                    heights = follow(values[parent], there, classes, correlations[a], bits)
+                alone = self.values[a], self.deviation
+                values[a] = expand(values[a], classes, self.groups[a], *alone, bits, heights)
                 if name in self.bins.merged:
                     merged = self.bins.merged[name]
-                    values[place] = spread_bin(values[place], merged, attribute, bits)
+                    values[a] = spread_bin(values[a], merged, attribute, bits, heights)
             return values, classes
 
         n_rows = rows or min(max(1, round(total)), MOST_ROWS)

@@ -13,7 +13,7 @@ from tests.model.test_explanations import random_model, with_term
 from tests.report.models import SCHEMA, small_model, statement
 from tests.report.plots.test_scores import TWO, apart, two_classes
 from tests.report.plots.test_tree import texts
-from tests.report.scored import term
+from tests.report.scored import scored_model, term
 
 
 def of_two(*scores: float):
@@ -51,9 +51,26 @@ def test_what_is_noise_is_an_outline_with_its_band():
     fills = {bar[1] for bar in bars(figure)}
     assert "#ffffff" in fills
     assert FILLS[0][0] in fills
-    assert texts(figure).count("not distinguishable from noise") == 3  # all attributes but age
+    assert "form, income, colour make no difference to this model." in texts(figure)
     lines = [line for line in figure.axes[0].lines if line.get_color() == "white"]
-    assert len(lines) == len(SCHEMA.names) + 3 * sum(SCHEMA.sizes)
+    assert len(lines) == 1 + 3 * SCHEMA.attributes["age"].size  # what matters, and each of its bars
+
+
+def test_an_attribute_that_is_all_noise_is_named_and_has_no_panel():
+    def model(age, form):
+        terms = (
+            (name, np.outer(values, [1, 0, -1])) for name, values in (("age", age), ("form", form))
+        )
+        return scored_model(trees=tuple(term(SCHEMA, name, scores) for name, scores in terms))
+
+    said = model([2.0, 0, -2, 0], [0.3, 0, 0]).explain(
+        repeats=[model([1.9, 0, -2.1, 0], [-0.3, 0, 0]), model([2.1, 0, -1.9, 0], [0, 0, 0.3])]
+    )
+    shown = texts(draw_effects(said))
+    assert "form: not distinguishable from noise, in all values." in shown
+    assert shown.count("form") == 1  # in what matters
+    assert shown.count("age") == 2
+    assert not set(SCHEMA.attributes["form"].labels) & set(shown)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

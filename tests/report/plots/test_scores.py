@@ -13,6 +13,7 @@ from privet.domain import Categorical, Numeric, Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
+from privet.model.population import Population
 from privet.report.plots import draw_terms, draw_tree
 from privet.report.plots.style import FILLS, ink_on
 from tests.report.models import SCHEMA, small_model, statement
@@ -137,6 +138,31 @@ def test_a_wide_deep_tree_is_cut_with_marks_that_add_up():
         assert sum(marked) + single == len(tree.leaves)
         assert any("Dashed" in text for text in said)
     assert not any("Dashed" in text for text in texts(draw_tree(small_drawn(), scores=True)))
+
+
+def test_leaves_that_are_not_drawn_say_what_most_of_them_say():
+    """By how many people get there, not by how many leaves there are."""
+    schema = Schema(
+        {"a": Categorical(["x", "y"]), "b": Categorical(["u", "v", "w"])}, "class", ["n", "p"]
+    )
+    cells = Cells.everything(schema).refine({0: Split.multiway(schema, "a")})
+    cells = cells.refine({0: Split.multiway(schema, "b"), 1: Split.multiway(schema, "b")})
+    scores = np.zeros((cells.attribute.size, 2))
+    leaves = np.flatnonzero(cells.attribute < 0)
+    scores[leaves, [0, 1, 1, 0, 1, 0]] = np.log(3)  # three to one
+    people = Population({"a": np.array([0.5, 0.5]), "b": np.array([0.8, 0.1, 0.1])}, 0.0)
+    for kind, by_people, by_domain in (
+        ("drawn", ["n 80%", "n 90%"], ["p 67%", "n 67%"]),
+        ("calibrated", ["n 65%", "n 70%"], ["p 58%", "n 58%"]),
+    ):
+        tree = Tree(cells, scores, kind)
+        for who, expected in ((people, by_people), (None, by_domain)):
+            figure = draw_tree(tree, scores=True, whole=True, max_leaves=2, people=who)
+            chips = [text for text in texts(figure) if text.startswith("…")]
+            assert chips == [f"… 3 leaves: {part}" for part in expected]
+    whole = texts(draw_tree(Tree(cells, scores, "calibrated"), scores=True, whole=True))
+    assert {"n 75%", "p 75%"} <= set(whole)
+    assert any("how likely it is by this tree" in text for text in whole)
 
 
 def test_a_tree_that_did_not_split():

@@ -139,11 +139,11 @@ def test_a_flood_of_wrong_tokens_is_two_lines_for_each_span(tmp_path):
     for number in range(5000):
         refusals.refuse_sign_in(f"10.{number // 250}.0.{number % 250}")
     refusals.flush()  # the span is not over
-    assert [event.what for event in log.events()] == ["a token that is not known, from 10.0.0.0"]
+    assert [event.what for event in log.events()] == ["a token that is not valid, from 10.0.0.0"]
     now[0] = 600
     refusals.flush()
     _, rest = log.events()
-    assert rest.what.startswith("4999 tokens that are not known, from further addresses (3999), ")
+    assert rest.what.startswith("4999 tokens that are not valid, from further addresses (3999), ")
     assert rest.particulars["count"] == 4999
     assert len(rest.particulars["addresses"]) == 10
     assert (rest.kind, rest.who, rest.is_refusal) == ("sign-in refused", "somebody", True)

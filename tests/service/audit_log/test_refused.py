@@ -47,6 +47,13 @@ def test_what_is_no_question_is_kept_as_it_came_and_no_longer_than_that(ada, eve
     assert (last.dataset, "'nobody knows'" in last.what) == ("", True)
 
 
+def test_what_is_empty_in_a_question_is_left_out(ada, events):
+    assert ada.post("count-by", {"epsilon": 50, "by": [], "where": {}}).status_code == 403
+    assert ada.post("count-by", {"epsilon": 50, "by": ["age"], "where": {}}).status_code == 403
+    asked = [event.particulars["asked"] for event in events("question refused")]
+    assert asked == ["count-by, epsilon 50", "count-by, epsilon 50: by = [age]"]
+
+
 @pytest.mark.parametrize(
     "body",
     [None, 1, [], "text", {}, {"cells": None}, {"epsilon": [1] * 10_000}, {"a": {"a": [[[]]]}}],
@@ -88,8 +95,8 @@ def test_tokens_that_are_not_known_are_counted(client, state, events):
     client.get("/v1/datasets")  # shows none
     client.app.state.handlers.refusals.flush(all_of_them=True)
     first, rest = events("sign-in refused")
-    assert first.what == "a token that is not known, from testclient"
-    assert rest.what == "9 tokens that are not known, from testclient (9)"
+    assert first.what == "a token that is not valid, from testclient"
+    assert rest.what == "9 tokens that are not valid, from testclient (9)"
     assert verify_stored(state.audit_log, state.audit_witness) == []
 
 

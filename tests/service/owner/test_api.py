@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -129,7 +130,30 @@ def test_owners_and_auditors_are_made_and_end_at_once(owner, client, state):
     assert otto.get("people").status_code == 401
     done(owner.do("remove-staff", name="otto"))
     assert Caller(client, fresh).get("people").status_code == 401
-    assert owner.get("people").json()["staff"] == [{"name": "owner", "role": "owner"}]
+    assert [one["name"] for one in owner.get("people").json()["staff"]] == ["owner"]
+
+
+@pytest.mark.parametrize(
+    ("change", "body", "group"),
+    [
+        ("add-analyst", {"name": "eve"}, "analysts"),
+        ("replace-token", {"name": "ada", "overlap": "1h"}, "analysts"),
+        ("add-staff", {"name": "otto", "role": "auditor"}, "staff"),
+        ("replace-staff-token", {"name": "owner"}, "staff"),
+    ],
+)
+def test_a_token_has_the_end_that_the_owner_says(owner, client, state, change, body, group):
+    token = done(owner.do(change, **body, until="2999-01-31"))["token"]
+    assert state.accounts.person_of(token).name == body["name"]
+    asked = Caller(client, token) if body["name"] == "owner" else owner
+    (told,) = [one for one in asked.get("people").json()[group] if one["name"] == body["name"]]
+    assert (told["token_until"], told["token_over"]) == ("2999-01-31T00:00:00+00:00", False)
+    assert re.search(
+        "(good|with a token) until 2999-01-31T00:00", state.audit_log.events()[-1].what
+    )
+    refused = asked.do(change, **body, until="2020-01-31")
+    assert refused.status_code == 422
+    assert "until must be a time to come" in refused.text
 
 
 @pytest.mark.parametrize(

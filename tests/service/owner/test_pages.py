@@ -10,6 +10,7 @@ import pytest
 
 from privet.accounting.cost import Budget
 from privet.service.accounts import FIRST_OWNER
+from privet.service.audit_log import Person
 from privet.service.owner import people
 from privet.service.owner.datasets import pause_dataset, resume_dataset
 from privet.service.owner.desk import Desk
@@ -162,6 +163,15 @@ def test_a_new_token_is_shown_by_the_answer_alone(owner, state):
     token = re.search(r"privet_[\w-]{40,}", response.text)[0]
     assert state.accounts.analyst_of(token) == "ada"
     assert token not in "".join(owner.page(page) for page in ("people", "audit-log"))
+
+
+def test_the_page_says_which_tokens_end(owner, state):
+    owner.change("replace-token", back="people", name="ada", until="2999-01-31")
+    assert state.accounts.token_ends() == {Person("ada", "analyst"): "2999-01-31T00:00:00+00:00"}
+    assert "2999-01-31 00:00" in owner.page("people")
+    assert ">ended<" not in owner.page("people")
+    state.accounts.new_token("bob", ends=datetime(2020, 1, 31, tzinfo=UTC))
+    assert '<span class="mark alarm">ended</span> 2020-01-31 00:00' in owner.page("people")
 
 
 def test_no_page_names_a_password(owner, state):

@@ -93,6 +93,7 @@ def status(
         f"table {anatomy.id[:8]}: {told['rows']} rows in {told['groups']} groups, "
         f"{anatomy.l}-diverse in {anatomy.sensitive!r}; {told['pending']} rows wait for a group",
         highlight=False,
+        markup=False,  # a name may look like it
         soft_wrap=True,
     )
     view = Table(
@@ -407,7 +408,7 @@ def card(
         None,
         "--output",
         "-o",
-        help="Where to write the card (Markdown); by default standard output.",
+        help="Where to write it: .html, or Markdown; by default Markdown on standard output.",
     ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
@@ -416,7 +417,7 @@ def card(
     """A card of an outsourced tree: what it was made of, who sees what, and that it is not
     differentially private.
 
-    Example: [bold]privet outsource card https://store.example -o card.md[/bold]
+    Example: [bold]privet outsource card https://store.example -o card.html[/bold]
     """
     from privet.cli.asking import check_writable, write_out
     from privet.outsource.card import outsourced_card
@@ -425,7 +426,9 @@ def card(
         check_writable(output, force=force)
     with connect_to_table(url, token_file, None, ca) as there:
         chosen = _find_tree(there, tree)
-        text = outsourced_card(there.about(), chosen, there.details(chosen.id))
+        page = output is not None and output.suffix.lower() in (".html", ".htm")
+        details = there.details(chosen.id)
+        text = outsourced_card(there.about(), chosen, details, html=page)
     if output is None:
         typer.echo(text)
     else:

@@ -47,6 +47,9 @@ def synthetic(
         "-o",
         help="Where to write the rows: .parquet or .csv. The card is written beside it.",
     ),
+    card: Path | None = typer.Option(
+        None, "--card", help="Where to write the card as a page, too: .html."
+    ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
@@ -79,17 +82,30 @@ def synthetic(
         place_of_unfinished,
         print_budget,
         resumable,
+        write_out,
     )
     from privet.cli.options import check_apart
     from privet.cli.printing import finite_or_none
-    from privet.synthetic.files import card_path, check_file, check_suffix, write_table
+    from privet.errors import ParameterError
+    from privet.synthetic.files import (
+        card_path,
+        check_file,
+        check_suffix,
+        render_table_card,
+        write_table,
+    )
     from privet.synthetic.synthesize import check_row_count, synthesize
 
     check_suffix(output)
-    check_apart([output, card_path(output)], table, ledger, schema)
+    pages = [] if card is None else [card]
+    for page in pages:
+        if page.suffix.lower() not in (".html", ".htm"):
+            raise ParameterError(f"--card: the page must end in .html, got {page.name!r}")
+    check_apart([output, card_path(output), *pages], table, ledger, schema)
     check_writable(output, force=force)
     begun = place_of_unfinished(output).exists()  # the card is written last
-    check_writable(card_path(output), force=force or begun)
+    for path in (card_path(output), *pages):
+        check_writable(path, force=force or begun)
     check_row_count(rows)
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, ca=ca)
     check_file(output, place.schema)
@@ -100,6 +116,8 @@ def synthetic(
         drawn = synthesize(asked, epsilon, rows=rows)
         keep()
         write_table(drawn, output)
+    for page in pages:
+        write_out(page, render_table_card(drawn, html=True), quiet=as_json)
     if as_json:
         out = {
             "table": str(output),
@@ -263,7 +281,7 @@ def check(
     ]
     lines.append(["most frequent class", f"{result.most_frequent:.3f}", ""])
     console.print(
-        _make_rich_table(["right on held-out rows", "", "for the noise, 19 times in 20"], lines)
+        _make_rich_table(["right on held-out rows", "", "95% interval (sampling and noise)"], lines)
     )
     shares_of = [
         [one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in result.marginals

@@ -32,6 +32,8 @@ FORMS = (
 )
 SKIP = "skip"
 _RANGE, _BAR, _LESS = "..", "|", "<"
+#: What is 20 in one country and 20000 in the next: nobody writes 20 with three zeros.
+_GROUPED = re.compile(r"-?[0-9]{1,3}(?:[., '][0-9]{3})*[., ']000")
 _BOOLEANS = ("yes/no", "true/false", "boolean", "1/0", "0/1")
 _PARTS = ("weekday", "month", "hour")
 
@@ -87,6 +89,11 @@ def _read_range(said: str) -> Attribute:
                 "as 2024-12-31; rewrite the column, or skip it"
             )
         return Date(*dates)
+    for end in (low, high):
+        if _GROUPED.fullmatch(end):
+            raise SchemaError(
+                f"{show(end)}: write a bound without separators, as {re.sub('[^-0-9]', '', end)}"
+            )
     numbers = [number_of(end) for end in (low, high)]
     if any(number != number for number in numbers):
         raise SchemaError(

@@ -9,4 +9,5 @@ read, and nothing is charged.
 - :mod:`~privet.model.explanations.values`: values as people read them, neighbours together
 - :mod:`~privet.model.explanations.explanation`: ``Explanation``, which is shown, saved and drawn
 - :mod:`~privet.model.explanations.page`: the explanation as HTML
+- :mod:`~privet.model.explanations.style`: its colours, light and dark, on paper and in notebooks
 """

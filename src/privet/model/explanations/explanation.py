@@ -23,7 +23,7 @@ from privet.model.explanations.effects import (
     find_interactions,
 )
 from privet.model.explanations.people import People
-from privet.model.explanations.values import group_values, label_values
+from privet.model.explanations.values import group_values, label_values, name_class
 from privet.model.model import Model
 from privet.text import escape_invisible
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 SURE = 3.0
 #: Of more rows, only the first are explained.
 MAX_ROWS = 100
+#: What is smaller than this is rounding.
+_NOTHING = 1e-9
 #: So many pairs of attributes are shown at most.
 MAX_PAIRS = 10
 
@@ -124,7 +126,9 @@ class Explanation:
     def unit(self) -> str:
         """What the numbers are."""
         labels = self.model.schema.label.labels
-        of = f" of {escape_invisible(labels[1])}" if len(self.scale.classes) == 1 else ""
+        of = (
+            f" of {name_class(escape_invisible(labels[1]))}" if len(self.scale.classes) == 1 else ""
+        )
         if self.scale.log:
             return f"log-odds{of}" if of else "points of score"
         return f"probability{of}"
@@ -134,6 +138,19 @@ class Explanation:
         """What each number speaks for: the second of two classes, or each of more."""
         labels = self.model.schema.label.labels
         return [escape_invisible(labels[code]) for code in self.scale.classes]
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """The attributes that make no difference to the model, such as those it never asks about.
+
+        Repeats of the fit may ask about them, but there is nothing to show.
+        """
+        by_name = {effect.name: effect for effect in self.effects.values()}
+        return tuple(
+            one.name
+            for one in self.importances
+            if one.value <= _NOTHING and np.abs(by_name[one.name].values).max() <= _NOTHING
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each attribute, value and class: effect, deviation, sure, share.
@@ -329,7 +346,7 @@ def _make_interactions(
     for (one, other), table in said.interactions.items():
         weights = np.outer(people.shares[one], people.shares[other])
         strength = float((weights * scale.measure(table)).sum())
-        if strength <= 1e-9:
+        if strength <= _NOTHING:
             continue
         weighted = weights[:, :, None] * table
         # how much of it each repeat says again
@@ -396,4 +413,4 @@ def _deviate(said: Any, again: Sequence[Any]) -> Any:
 
 
 def _is_sure(values: Floats, deviation: Floats) -> Bools:
-    return np.asarray((np.abs(values) > SURE * deviation) & (np.abs(values) > 1e-9))
+    return np.asarray((np.abs(values) > SURE * deviation) & (np.abs(values) > _NOTHING))

@@ -1,7 +1,8 @@
 """Write an explanation as HTML that needs no other file and runs nothing.
 
-Bars to the right speak for a class, bars to the left against it; the two colours differ in
-lightness, too. What cannot be told from noise is an outline. All text is escaped here.
+Bars to the right speak for a class, bars to the left against it. A class has the colour that it has
+in the pictures of :mod:`privet.report.plots`; what is said of no class is grey. What cannot be told
+from noise is an outline. All text is escaped here.
 """
 
 from __future__ import annotations
@@ -13,8 +14,16 @@ import numpy as np
 
 from privet._page import wrap_html
 from privet._types import Floats
-from privet.model.explanations.values import MAX_VALUES, group_values, label_values
-from privet.text import escape_html, escape_invisible
+from privet.model.explanations.style import COLOURS, STYLE
+from privet.model.explanations.values import (
+    MAX_VALUES,
+    choose_shown,
+    group_values,
+    join_alike,
+    label_values,
+    name_class,
+)
+from privet.text import escape_html, escape_invisible, join_some
 
 if TYPE_CHECKING:
     from privet.model.explanations.explanation import Effect, Explanation, Interaction, Reasons
@@ -33,6 +42,10 @@ _GIVEN = (
 )
 #: A band is this many deviations to either side.
 BAND = 2.0
+#: Numbers of a map that are nearer than this are written alike.
+_SAME = 0.005
+#: So many attributes are listed in a sentence.
+_MAX_NAMES = 20
 
 
 def write_page(said: Explanation) -> str:
@@ -62,6 +75,24 @@ def write_body(said: Explanation) -> str:
 def write_summary(said: Explanation, opened: int = 0) -> str:
     """Return what matters and what each value does, folded but for the first few attributes."""
     return _wrap(_write_importances(said), *_write_effects(said, opened))
+
+
+def write_box(said: Explanation) -> str:
+    """Return the summary for a notebook: how to read it is folded, that it may be noise is not."""
+    *reading, noise = explain_reading(said)
+    if not said.repeats:
+        noise += " A classifier's explain() measures it."
+    how = "".join(f"<p>{escape_html(text)}</p>" for text in reading)
+    folded = f"<details><summary>How to read this</summary>{how}</details>"
+    return f'<div class="learnt"><p>{escape_html(noise)}</p>{folded}</div>{write_summary(said)}'
+
+
+def explain_silence(said: Explanation) -> str:
+    """Name the attributes that make no difference to the model; empty where there are none."""
+    if not said.silent:
+        return ""
+    differ = "make" if len(said.silent) > 1 else "makes"
+    return f"{join_some(said.silent, ', ', _MAX_NAMES)} {differ} no difference to this model."
 
 
 def _wrap(*parts: str) -> str:
@@ -105,8 +136,9 @@ def _list_origins(said: Explanation) -> str:
 def explain_reading(said: Explanation) -> list[str]:
     """Return how the bars are to be read, in a few sentences."""
     one = len(said.scale.classes) == 1
+    likelier = name_class(said.numbers[0])
     what = (
-        f"Numbers are {said.unit}: to the right, a value makes {said.numbers[0]} more likely."
+        f"Numbers are {said.unit}: to the right, a value makes {likelier} more likely."
         if one
         else f"Numbers are {said.unit}, for each class: to the right, a value speaks for it."
     )
@@ -130,52 +162,55 @@ def explain_reading(said: Explanation) -> list[str]:
 
 def _order_names(said: Explanation) -> list[str]:
     schema_names = {effect.name: name for name, effect in said.effects.items()}
-    return [schema_names[each.name] for each in said.importances]
+    return [schema_names[each.name] for each in said.importances if each.name not in said.silent]
 
 
 def _write_importances(said: Explanation) -> str:
-    limit = max((one.value + BAND * (one.deviation or 0.0) for one in said.importances), default=0)
+    shown = [one for one in said.importances if one.name not in said.silent]
+    limit = max((one.value + BAND * (one.deviation or 0.0) for one in shown), default=0)
     rows = "".join(
         _write_row(
             one.name,
-            [_draw_bar(one.value, one.deviation, one.sure, limit, centred=False)],
+            [_draw_bar(one.value, one.deviation, one.sure, limit)],
             "" if one.sure is not False else NOISE,
             f"{one.value:.2f}",
         )
-        for one in said.importances
+        for one in shown
     )
     note = "How far an attribute moves the score of a person, on average"
     if not said.scale.log:
         note = "How much probability an attribute moves for a person, on average"
-    return f"<p>{note}.</p><table class='bars'>{rows}</table>"
+    silence = explain_silence(said)
+    after = f"<p>{escape_html(silence)}</p>" if silence else ""
+    return f"<p>{note}.</p><table class='bars'>{rows}</table>{after}"
 
 
 def _write_effect(said: Explanation, effect: Effect, *, opened: bool) -> str:
     limit = _find_limit(effect.values, effect.deviation)
     weight = said.scale.measure(effect.values) * effect.shares
-    first = [effect.sure is None or bool(effect.sure[row].any()) for row in range(len(weight))]
-    order = sorted(range(len(weight)), key=lambda row: (not first[row], -weight[row]))
-    shown = sorted(order[:MAX_VALUES])
-    rest = sorted(order[MAX_VALUES:])
+    shown, rest = choose_shown(weight, effect.sure, MAX_VALUES)
     table = _write_values(said, effect, shown, limit)
     if rest:
         inner = _write_values(said, effect, rest, limit)
         more = f"{len(rest)} more value{'s' if len(rest) > 1 else ''}"
         table += f"<details><summary>{more}</summary>{inner}</details>"
-    quiet = "" if effect.sure is None or effect.sure.any() else f" <i>{NOISE}</i>"
+    told = effect.sure is None or bool(effect.sure.any())
+    quiet = "" if told else f" <i>{NOISE}</i>"
+    look = f"{' class=paper' if told else ''}{' open' if opened and told else ''}"
     return (
-        f"<details{' open' if opened else ''}><summary><b>{escape_html(effect.name)}</b>{quiet}"
+        f"<details{look}><summary><b>{escape_html(effect.name)}</b>{quiet}"
         f"</summary>{table}</details>"
     )
 
 
 def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit: float) -> str:
     one = len(said.scale.classes) == 1
-    heads = "".join(f"<th>{escape_html(name)}</th>" for name in said.numbers)
-    heads = f"<th>speaks for {escape_html(said.numbers[0])}</th>" if one else heads
-    likely = f"<th class='number'>{escape_html(said.numbers[0])}</th>" if one else ""
+    second = escape_html(name_class(said.numbers[0]))
+    likely = f"<th class='number'>{second}</th>" if one else ""
     space = "<th></th>" if one else ""
-    head = f"<tr><th></th>{heads}{space}{likely}<th class='number'>people</th></tr>"
+    known = said.people.source != "uniform"
+    people = "<th class='number'>people</th>" if known else ""
+    head = f"<tr><th></th>{_head_bars(said)}{space}{likely}{people}</tr>"
     lines = []
     for row in rows:
         bars = [
@@ -184,15 +219,34 @@ def _write_values(said: Explanation, effect: Effect, rows: Sequence[int], limit:
                 None if effect.deviation is None else float(effect.deviation[row, column]),
                 None if effect.sure is None else bool(effect.sure[row, column]),
                 limit,
+                _find_classes(said, column),
             )
             for column in range(effect.values.shape[1])
         ]
-        cells = [_write_share(effect.shares[row])]
+        cells = [_write_share(effect.shares[row])] if known else []
         if one:
             likely = _write_share(effect.probabilities[row, 1])
             cells = [_write_number(effect.values[row, 0], said), likely, *cells]
         lines.append(_write_row(effect.labels[row], bars, "", *cells))
     return _wrap_bars(said, head, *lines)
+
+
+def _head_bars(said: Explanation) -> str:
+    """The heads of the columns of bars: both ends of the scale, or the class that one is about."""
+    if len(said.scale.classes) > 1:
+        return "".join(f"<th>{escape_html(name)}</th>" for name in said.numbers)
+    labels = [escape_invisible(label) for label in said.model.schema.label.labels]
+    less, more = (escape_html(name_class(label)) for label in labels)
+    return (
+        f"<th><div class='ends'><span>&#9664; {less}</span><span>{more} &#9654;</span></div></th>"
+    )
+
+
+def _find_classes(said: Explanation, column: int) -> tuple[int, int]:
+    """Return the classes whose colours bars to the left and to the right have."""
+    if len(said.scale.classes) == 1:
+        return (0, 1)
+    return (said.scale.classes[column],) * 2
 
 
 def _wrap_bars(said: Explanation, *lines: str) -> str:
@@ -205,15 +259,16 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
     strength = said.scale.measure(row.parts)
     names = [effect.name for effect in said.effects.values()]
     one = len(said.scale.classes) == 1
-    heads = "".join(f"<th>speaks for {escape_html(name)}</th>" for name in said.numbers)
-    lines = [f"<tr><th></th>{heads}{'<th></th>' if one else ''}</tr>"]
-    for place in np.argsort(-strength, kind="stable").tolist():
+    lines = [f"<tr><th></th>{_head_bars(said)}{'<th></th>' if one else ''}</tr>"]
+    places = np.argsort(-strength, kind="stable").tolist()
+    for place in (place for place in places if names[place] not in said.silent):
         bars = [
             _draw_bar(
                 float(row.parts[place, column]),
                 None if row.deviation is None else float(row.deviation[place, column]),
                 None if row.sure is None else bool(row.sure[place, column]),
                 limit,
+                _find_classes(said, column),
             )
             for column in range(row.parts.shape[1])
         ]
@@ -222,7 +277,7 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
         lines.append(_write_row(label, bars, "", *cells))
     labels = [escape_invisible(label) for label in said.model.schema.label.labels]
     likely = ", ".join(
-        f"{label} {_write_share(share)}"
+        f"{name_class(label)} {_write_share(share)}".replace(" ", "\u00a0")
         for label, share in zip(labels, row.probabilities.tolist(), strict=True)
     )
     from_bars = row.score - row.average
@@ -241,17 +296,17 @@ def _write_reasons(said: Explanation, number: int, row: Reasons) -> str:
     costs = ""
     if row.decision != int(row.probabilities.argmax()):
         costs = (
-            f" The model decides for {labels[row.decision]} all the same, because some mistakes "
-            "cost more than others. The bars explain the score, not the costs."
+            f" The model decides for {name_class(labels[row.decision])} all the same, because "
+            "some mistakes cost more than others. The bars explain the score, not the costs."
         )
-    title = f"Why row {number} is {escape_html(labels[row.decision])}"
+    title = f"Why row {number} is {escape_html(name_class(labels[row.decision]))}"
     text = (
         f"<p>{escape_html(likely)}.{escape_html(costs)}{escape_html(sums)}</p>"
         f"{_wrap_bars(said, *lines)}"
     )
     if number <= _OPEN_ROWS:
         return f"<h2>{title}</h2>{text}"
-    return f"<details><summary><b>{title}</b></summary>{text}</details>"
+    return f"<details class=paper><summary><b>{title}</b></summary>{text}</details>"
 
 
 def _write_interactions(said: Explanation) -> list[str]:
@@ -261,7 +316,7 @@ def _write_interactions(said: Explanation) -> list[str]:
     rows = "".join(
         _write_row(
             " and ".join(pair.names),
-            [_draw_bar(pair.strength, None, pair.sure, limit, centred=False)],
+            [_draw_bar(pair.strength, None, pair.sure, limit)],
             NOISE if pair.sure is False else "",
             f"{pair.strength:.2f}",
         )
@@ -278,7 +333,7 @@ def _write_interactions(said: Explanation) -> list[str]:
 
 
 def _draw_map(said: Explanation, pair: Interaction) -> str:
-    """A table of numbers whose cells are darker the larger they are: blue for, orange against."""
+    """A table of numbers whose cells have more of a class's colour the more they speak for it."""
     names = {effect.name: name for name, effect in said.effects.items()}
     places = [said.model.schema.names.index(names[name]) for name in pair.names]
     table, labels = pair.table[:, :, 0], []
@@ -286,7 +341,7 @@ def _draw_map(said: Explanation, pair: Interaction) -> str:
         attribute = said.model.schema.attributes[said.model.schema.names[place]]
         shares = said.people.shares[place]
         along = table if axis == 0 else table.T
-        groups = group_values(attribute, along, shares)
+        groups = join_alike(attribute, along, group_values(attribute, along, shares), _SAME)
         weights = np.zeros((len(groups), len(shares)))
         for row, group in enumerate(groups):
             weights[row, list(group)] = np.maximum(shares[list(group)], 1e-9)
@@ -298,16 +353,16 @@ def _draw_map(said: Explanation, pair: Interaction) -> str:
     lines = []
     for label, numbers in zip(labels[0], table.tolist(), strict=True):
         cells = "".join(
-            f'<td class="{"for" if number > 0 else "against"}" style="--part:{abs(number) / largest * 100:.0f}%">'  # noqa: E501
+            f'<td class="{"c1" if number > 0 else "c0"}" style="--part:{abs(number) / largest * 100:.0f}%">'  # noqa: E501
             f"{number:+.2f}</td>"
             for number in numbers
         )
         lines.append(f"<tr><th>{escape_html(label)}</th>{cells}</tr>")
     one, other = map(escape_html, pair.names)
     return (
-        f"<details><summary><b>{one}</b> (down) and <b>{other}</b> (across)</summary><div "
-        f"class='wide'><table class='map'><tr><th></th>{head}</tr>{''.join(lines)}</table></div>"
-        "</details>"
+        f"<details class=paper><summary><b>{one}</b> (down) and <b>{other}</b> (across)</summary>"
+        f"<div class='wide'><table class='map'><tr><th></th>{head}</tr>{''.join(lines)}</table>"
+        "</div></details>"
     )
 
 
@@ -319,14 +374,21 @@ def _write_row(label: str, bars: Sequence[str], note: str, *cells: str) -> str:
 
 
 def _draw_bar(
-    value: float, deviation: float | None, sure: bool | None, limit: float, *, centred: bool = True
+    value: float,
+    deviation: float | None,
+    sure: bool | None,
+    limit: float,
+    classes: tuple[int, int] | None = None,
 ) -> str:
-    """A bar from zero, with a line for its noise; positions are shares of the track."""
+    """A bar from zero, with a line for its noise; positions are shares of the track.
+
+    ``classes`` are those of bars to the left and to the right; a bar of none starts at the left.
+    """
     limit = limit or 1.0
-    zero, reach = (50.0, 50.0) if centred else (0.0, 100.0)
+    zero, reach = (0.0, 100.0) if classes is None else (50.0, 50.0)
     length = min(abs(value) / limit, 1.0) * reach
     start = zero - length if value < 0 else zero
-    look = "for" if value >= 0 else "against"
+    look = "size" if classes is None else f"c{classes[int(value >= 0)] % COLOURS}"
     look += " unsure" if sure is False else ""
     told = f"{value:+.3f}"
     line = ""
@@ -359,31 +421,3 @@ def _write_number(value: float, said: Explanation) -> str:
 def _write_share(share: float) -> str:
     percent = 100 * float(share)
     return f"{percent:.0f} %" if percent >= 9.5 else f"{percent:.1f} %"
-
-
-STYLE = """
-.learnt { --for: #1f5f8b; --against: #dd8a2e; --faint: rgba(128, 128, 128, .45); }
-@media (prefers-color-scheme: dark) { .learnt { --for: #9ccbee; --against: #c9701a; } }
-@media print { .learnt { --for: #1f5f8b; --against: #dd8a2e; print-color-adjust: exact; }
-  .learnt details::details-content { content-visibility: visible; } }
-.learnt table { width: 100%; border-collapse: collapse; font-size: .9em; }
-.learnt th, .learnt td { padding: .1em .5em .1em 0; border: none; vertical-align: middle; }
-.learnt th { font-weight: normal; text-align: left; min-width: 7em; }
-.learnt th.number { text-align: right; min-width: 0; } .learnt table.bars tr > th:not([scope]) { opacity: .75; font-size: .9em; }
-.learnt td.track { width: 45%; min-width: 6em; } .learnt td.number { text-align: right; white-space: nowrap; }
-.learnt .many td.track { width: auto; min-width: 5.5em; text-align: center; }
-.learnt .many th:not([scope], .number) { min-width: 0; text-align: center; }
-.learnt .axis { position: relative; height: 1.15em; }
-.learnt .axis > * { position: absolute; display: block; text-decoration: none; }
-.learnt s { top: -.1em; bottom: -.1em; border-left: 1px solid currentColor; opacity: .55; }
-.learnt b.for, .learnt b.against { top: .15em; bottom: .15em; border: 1px solid var(--for); background: var(--for); box-sizing: border-box; }
-.learnt b.against { border-color: var(--against); background: var(--against); }
-.learnt b.unsure { background: none; border: 1px dashed currentColor; opacity: .6; }
-.learnt u { top: calc(50% - 1px); height: 2px; background: currentColor; opacity: .6; }
-.learnt i { opacity: .75; } .learnt details { margin: .5em 0 .5em .2em; } .learnt summary { cursor: pointer; }
-.learnt .wide { overflow-x: auto; }
-.learnt table.map { width: auto; font-size: .8em; } .learnt table.map th { min-width: 3em; }
-.learnt table.map td { text-align: right; padding: .2em .4em; min-width: 3.2em; }
-.learnt table.map td.for { background: color-mix(in oklab, var(--for) calc(var(--part) * .55), transparent); }
-.learnt table.map td.against { background: color-mix(in oklab, var(--against) calc(var(--part) * .7), transparent); }
-"""  # noqa: E501

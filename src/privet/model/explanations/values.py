@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet._types import Floats
+from privet._types import Bools, Floats
 from privet.domain import Attribute
-from privet.text import escape_invisible, shorten, shorten_apart
+from privet.text import escape_invisible, join_some, shorten, shorten_apart
 
 #: So many bins of an ordered attribute are shown, and so many other values; the rest are folded.
 MAX_BINS, MAX_VALUES = 12, 12
+#: Of values that stand together, so many are named.
+MAX_TOGETHER = 3
 #: Integers up to here are written whole.
 MAX_WHOLE = 1000
 #: A value is shown with so many characters.
@@ -46,6 +48,47 @@ def group_values(attribute: Attribute, effects: Floats, shares: Floats) -> list[
     return [*runs, *((code,) for code in range(attribute.bins, attribute.size))]
 
 
+def join_alike(
+    attribute: Attribute, numbers: Floats, groups: Sequence[tuple[int, ...]], same: float
+) -> list[tuple[int, ...]]:
+    """Join groups of values whose lines of numbers are the same, up to so much.
+
+    A tree asks little of an attribute, so that a map would show the same line again and again. Bins
+    of a number are joined with their neighbours only.
+    """
+    joined: list[tuple[int, ...]] = []
+    for group in groups:
+        apart = attribute.ordered and group[0] >= attribute.bins  # what is missing is no neighbour
+        near = joined[-1:] if attribute.ordered else joined
+        for place, other in enumerate(near, len(joined) - len(near)):
+            gap = np.abs(numbers[list(group)][:, None] - numbers[list(other)][None])
+            if not apart and float(gap.max()) <= same:
+                joined[place] = other + group
+                break
+        else:
+            joined.append(group)
+    return joined
+
+
+def choose_shown(weight: Floats, sure: Bools | None, most: int) -> tuple[list[int], list[int]]:
+    """Return the rows of values to show, and those to fold, each in order.
+
+    First come those that can be told from noise, then those that move most people's score. A single
+    row more takes no more room than saying so, and bins of a number and "missing" stay together.
+    """
+    count = len(weight)
+    if count <= most + 1:
+        return list(range(count)), []
+    told = np.ones(count, dtype=bool) if sure is None else sure.any(axis=1)
+    order = np.lexsort((-weight, ~told)).tolist()
+    return sorted(order[:most]), sorted(order[most:])
+
+
+def name_class(label: str) -> str:
+    """Return the label of a class for a sentence: in quotes where it has no letter and no digit."""
+    return label if any(char.isalnum() for char in label) else f"'{label}'"
+
+
 def label_values(attribute: Attribute, groups: Sequence[tuple[int, ...]]) -> list[str]:
     """Return the text of each group of codes."""
     if attribute.holds_numbers:
@@ -55,6 +98,8 @@ def label_values(attribute: Attribute, groups: Sequence[tuple[int, ...]]) -> lis
 
 
 def _label_listed(attribute: Attribute, codes: tuple[int, ...]) -> str:
+    if not attribute.ordered:
+        return join_some([attribute.labels[code] for code in codes], ", ", MAX_TOGETHER)
     if len(codes) == 1:
         return attribute.labels[codes[0]]
     text = attribute.describe_branch(codes)

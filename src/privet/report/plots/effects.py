@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from privet._types import Bools, Floats
 from privet._validate import check_integer
-from privet.model.explanations.explanation import Effect, Explanation
-from privet.model.explanations.page import BAND, NOISE, explain_reading
+from privet.model.explanations.explanation import Effect, Explanation, Importance
+from privet.model.explanations.page import BAND, NOISE, explain_reading, explain_silence
+from privet.model.explanations.values import choose_shown, name_class
 from privet.report.plots.layout import (
     LEGEND_PITCH,
     SMALL,
@@ -37,7 +38,7 @@ from privet.report.plots.style import (
     wrap_text,
 )
 from privet.report.plots.terms import BAR, COLUMNS, HEAD, PANEL_GAP, REACH, ROW
-from privet.text import escape_invisible, shorten_apart
+from privet.text import escape_invisible, join_some, shorten_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,8 @@ def draw_effects(
 
     The first panel shows how much each attribute matters. Each other one is about an attribute: how
     much more, or less, the whole model says when everybody has a value. Lines are the noise; what
-    cannot be told from it is a dashed outline.
+    cannot be told from it is a dashed outline. An attribute of which no value can be told from it
+    has no panel: it is named below.
 
     Parameters
     ----------
@@ -96,11 +98,17 @@ def draw_effects(
     check_integer("max_values", max_values, 1, 1000, owner="draw_effects")
     shown = _choose_classes(said)
     by_name = {effect.name: effect for effect in said.effects.values()}
-    leading = [by_name[one.name] for one in said.importances[:max_attributes]]
     names = dict(zip(by_name, shorten_apart(list(by_name), 28), strict=True))
+    heard = [one for one in said.importances if one.name not in said.silent]
+    ranked = heard[:max_attributes]
+    quiet = [names[one.name] for one in ranked if one.sure is False]
     panels = [
-        _rank_panel(said, names, max_attributes),
-        *(_effect_panel(said, effect, names[effect.name], shown, max_values) for effect in leading),
+        _rank_panel(said, names, ranked),
+        *(
+            _effect_panel(said, by_name[one.name], names[one.name], shown, max_values)
+            for one in ranked
+            if one.sure is not False
+        ),
     ]
     lines = [*(line for panel in panels for line in (*panel.labels, panel.note))]
     gutter = max(text_width(line, SMALL) for line in lines) + 0.1
@@ -114,15 +122,21 @@ def draw_effects(
     two = len(said.scale.classes) == 1
     texts = [escape_invisible(text) for text in said.model.schema.label.labels]
     labels = shorten_apart(texts, 28)
-    spoken = [f"speaks for {labels[code]}" for code in shown]
+    spoken = [f"speaks for {name_class(labels[code])}" for code in shown]
     legend = legend_lines(spoken, room)
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.14
     places, end = stack_panels([panel.height for panel in panels], columns, top, PANEL_GAP)
     promise = wrap_text(said.model.privacy.describe(), room, TEXT, bold=True)
-    notes = [line for note in explain_reading(said) for line in wrap_text(note, room, SMALL)]
-    left_out = len(said.importances) - max_attributes
+    told = [
+        *explain_reading(said),
+        *([f"{join_some(quiet, ', ', max_attributes)}: {NOISE}, in all values."] if quiet else []),
+        *([explain_silence(said)] if said.silent else []),
+    ]
+    notes = [line for note in told for line in wrap_text(note, room, SMALL)]
+    left_out = len(heard) - len(ranked)
     if left_out > 0:
-        notes.append(f"{left_out} more attribute{'s' if left_out > 1 else ''} matter less.")
+        several = "attributes matter" if left_out > 1 else "attribute matters"
+        notes.append(f"{left_out} more {several} less.")
     axes = make_canvas(width, end + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
     if title:
         write_text(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
@@ -145,9 +159,10 @@ def _choose_classes(said: Explanation) -> list[int]:
     return sorted(np.argsort(-spread, kind="stable")[: len(FILLS)].tolist())
 
 
-def _rank_panel(said: Explanation, names: Mapping[str, str], most: int) -> _Panel:
-    ranked = said.importances[:most]
-    rows = np.array([[one.value] for one in ranked])
+def _rank_panel(
+    said: Explanation, names: Mapping[str, str], ranked: Sequence[Importance]
+) -> _Panel:
+    rows = np.array([[one.value] for one in ranked]).reshape(-1, 1)
     measured = bool(said.repeats)
     return _Panel(
         "what matters",
@@ -155,7 +170,7 @@ def _rank_panel(said: Explanation, names: Mapping[str, str], most: int) -> _Pane
         rows,
         np.array([[one.deviation] for one in ranked]) if measured else None,
         np.array([[bool(one.sure)] for one in ranked]) if measured else None,
-        round_scale_limit(float(rows.max())),
+        round_scale_limit(float(rows.max(initial=0.0))),
     )
 
 
@@ -163,12 +178,8 @@ def _effect_panel(
     said: Explanation, effect: Effect, name: str, shown: list[int], most: int
 ) -> _Panel:
     weight = said.scale.measure(effect.values) * effect.shares
-    if effect.sure is not None:
-        weight = weight + 1e6 * effect.sure.any(axis=1)
-    kept = sorted(np.argsort(-weight, kind="stable")[:most].tolist())
+    kept, left_out = choose_shown(weight, effect.sure, most)
     columns = [0] if len(said.scale.classes) == 1 else shown
-    left_out = len(effect.labels) - len(kept)
-    quiet = effect.sure is not None and not effect.sure.any()
     return _Panel(
         name,
         [effect.labels[row] for row in kept],
@@ -176,7 +187,7 @@ def _effect_panel(
         None if effect.deviation is None else effect.deviation[kept][:, columns],
         None if effect.sure is None else effect.sure[kept][:, columns],
         round_scale_limit(float(np.abs(effect.values[kept][:, columns]).max())),
-        NOISE if quiet else _say_left_out(left_out),
+        _say_left_out(len(left_out)),
     )
 
 

@@ -179,12 +179,15 @@ class Bars:
     aligned = True
 
     def __init__(self, tree: Tree, *, noise: float, scores: bool) -> None:
-        self._counts = _softmax(tree.counts) if scores else tree.counts
+        self._counts = apply_softmax(tree.counts) if scores else tree.counts
         self._tree, self._noise, self._scores, self._below = tree, noise, scores, leaves_below(tree)
         self._groups = groups_of(tree.schema, self._counts[0])
         self.names = [name for name, _ in self._groups]
         self.pitch = max(len(self._groups) * THICKNESS + 0.16, BOX_HEIGHT + 0.08)
         self.notes = ["Whiskers: how far noise moves a share, 19 times in 20."] if noise else []
+        self.notes += [
+            "Shares: what this tree would say by itself; a model adds up scores."
+        ] * scores
 
     def width(self, placed: Placed) -> float:
         """Return the width of the bars and what stands beside them."""
@@ -368,6 +371,7 @@ def round_scale_limit(largest: float) -> float:
     )
 
 
-def _softmax(scores: Floats) -> Floats:
+def apply_softmax(scores: Floats) -> Floats:
+    """Return the probabilities that scores stand for."""
     odds = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))

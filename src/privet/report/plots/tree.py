@@ -12,7 +12,7 @@ import numpy as np
 
 from privet._types import Floats
 from privet._validate import check_integer
-from privet.domain.tree import Tree
+from privet.domain.tree import Tree, domain_shares
 from privet.model.population import Population
 from privet.report.labels import class_labels, collapse_tree, leaves_below
 from privet.report.model_parts import says_classes
@@ -26,6 +26,7 @@ from privet.report.plots.layout import (
     Bars,
     Layout,
     Placed,
+    apply_softmax,
     draw_legend,
     draw_scale,
     lay_out_columns,
@@ -54,8 +55,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: How wide the branch of all people is, in points, and what colour branches have behind the line.
-WIDEST, BRANCH = 9.0, "#a9bacb"
+#: How wide the branch of all people is, in points, and the colour of branches with a width.
+WIDEST, BRANCH = 14.0, "#7b90a5"
 #: More leaves make a picture that no program shows.
 MOST_LEAVES = 1000
 
@@ -106,13 +107,13 @@ def draw_tree(
         tree = collapse_tree(tree)
     nodes, title = place_nodes(tree, max_depth, max_leaves), escape_invisible(title)
     cut = any(placed.cut for placed in nodes)
+    shares = find_shares(tree, people, scores=scores)
     leaves = (
-        Chips(tree, whole=whole, cut=cut)
+        Chips(tree, shares, whole=whole, cut=cut)
         if scores and says_classes(tree)
         else Bars(tree, noise=noise, scores=scores)
     )
     place = lay_out_columns(nodes, MARGIN)
-    shares = find_shares(tree, people, scores=scores)
 
     def start(placed: Placed) -> float:
         aligned = leaves.aligned and not placed.test
@@ -192,12 +193,13 @@ def _draw_test(
     axes.plot([end, elbow], [y, y], color=INK, lw=0.8, zorder=1)
     axes.plot([elbow, elbow], [ends[0], ends[-1]], color=INK, lw=0.8, zorder=1)
     for child, at, stop in zip(placed.children, ends, stops, strict=True):
-        width = 0.8 if shares is None else 0.6 + WIDEST * float(shares[child.node])
+        share = 0.0 if shares is None else float(shares[child.node])
+        width = 0.8 + WIDEST * share
+        colour = INK if shares is None else BRANCH
         axes.plot(
-            [elbow, stop], [at, at], lw=width, color=BRANCH, solid_capstyle="butt", zorder=0.5
+            [elbow, stop], [at, at], lw=width, color=colour, solid_capstyle="butt", zorder=0.5
         )
-        axes.plot([elbow, stop], [at, at], color=INK, lw=0.8, zorder=1)
-        write_text(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
+        write_text(axes, elbow + 0.05, at - 0.07 - WIDEST * share / 144, child.label, SMALL)
     shape = "round,pad=0,rounding_size=0.06"
     axes.add_patch(
         FancyBboxPatch(
@@ -219,20 +221,33 @@ HEIGHT = 0.22
 
 
 class Chips:
-    """How to draw a leaf that names a class and nothing else.
+    """How to draw a leaf that names a class, and how likely it is where the tree says so.
 
-    What is not drawn is an outline with its number of leaves.
+    What is not drawn is an outline with the class that most people, or most of the domain, get
+    there.
     """
 
-    pitch = 0.32
+    pitch = 0.34
     aligned = False
 
-    def __init__(self, tree: Tree, *, whole: bool, cut: bool) -> None:
-        self._tree, self._below = tree, leaves_below(tree)
+    def __init__(self, tree: Tree, shares: Floats | None, *, whole: bool, cut: bool) -> None:
+        self._tree, self._leaves = tree, leaves_below(tree)
+        self._below = sum_up_leaves(tree, domain_shares(tree.cells) if shares is None else shares)
         self.names: list[str] = []  # a chip has its name in it, so there is no legend
-        said = ["Each leaf says a class; it holds no count."]
+        likely = tree.kind == "calibrated"
+        said = [
+            "Each leaf says a class, and how likely it is by this tree."
+            if likely
+            else "Each leaf says a class; it holds no count."
+        ]
         said += [] if whole else ["Branches that say the same are drawn as one."]
-        said += ["Dashed: leaves that are not drawn."] if cut else []
+        people = "the domain" if shares is None else "people there"
+        folded = (
+            "Dashed: leaves that are not drawn, and what they say on average."
+            if likely
+            else f"Dashed: leaves that are not drawn; so much of {people} gets this class."
+        )
+        said += [folded] if cut else []
         self.notes = [" ".join(said)]
 
     def width(self, placed: Placed) -> float:
@@ -244,7 +259,8 @@ class Chips:
         """Draw one chip, starting at ``x`` and centred at ``y``."""
         from matplotlib.patches import FancyBboxPatch
 
-        colour = FILLS[int(self._tree.counts[placed.node].argmax()) % len(FILLS)][0]
+        leaf = int(self._below[placed.node].argmax())
+        colour = FILLS[leaf % len(FILLS)][0]
         look = (
             {"fc": "white", "ec": QUIET, "ls": (0, (3, 2))}
             if placed.cut
@@ -257,7 +273,7 @@ class Chips:
                 (x, y - HEIGHT / 2), width, HEIGHT, boxstyle=shape, lw=0.7, zorder=2, **look
             )
         )
-        ink, size = (QUIET, SMALL) if placed.cut else (ink_on(colour), TEXT)
+        ink, size = (INK, SMALL) if placed.cut else (ink_on(colour), TEXT)
         write_text(
             axes,
             x + width / 2,
@@ -270,8 +286,26 @@ class Chips:
         )
 
     def _says(self, placed: Placed) -> str:
+        below = self._below[placed.node]
+        label = shorten(class_labels(self._tree.schema)[int(below.argmax())], 28)
+        part = f"{below.max() / below.sum():.0%}"
         if placed.cut:
-            return f"… {self._below[placed.node]} leaves"
-        return shorten(
-            class_labels(self._tree.schema)[int(self._tree.counts[placed.node].argmax())], 28
-        )
+            return f"… {self._leaves[placed.node]} leaves: {label} {part}"
+        return f"{label} {part}" if self._tree.kind == "calibrated" else label
+
+
+def sum_up_leaves(tree: Tree, shares: Floats) -> Floats:
+    """Return, for each node and class, how much of it the leaves below say, over so many people.
+
+    A leaf of a drawn tree says one class; a calibrated one has a probability of each.
+    """
+    says = np.eye(tree.schema.n_classes)[tree.counts.argmax(axis=1)]
+    if tree.kind == "calibrated":
+        says = apply_softmax(tree.counts)
+    below = np.zeros_like(says)
+    leaves = tree.leaves
+    # at least a little of each leaf, so that one that nobody reaches says something, too
+    below[leaves] = says[leaves] * np.maximum(shares[leaves], 1e-12)[:, None]
+    for node in range(tree.n_nodes - 1, 0, -1):  # children come after their parents
+        below[tree.cells.parents[node]] += below[node]
+    return np.asarray(below)

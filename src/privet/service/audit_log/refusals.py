@@ -52,7 +52,7 @@ class Refusals:
         self._lock = threading.Lock()
 
     def refuse_sign_in(self, address: str) -> None:
-        """Record that a token was shown from this address that is not known."""
+        """Record that a token was shown from this address that is not valid."""
         address = address or "an unknown address"
         with self._lock:
             if self._strangers is not None:
@@ -120,7 +120,7 @@ def _describe_sign_ins(counted: Counter[str]) -> Event:
     named = ", ".join(f"{address} ({times})" if count > 1 else address for address, times in most)
     others = len(counted) - len(most)
     more = f" and {others} other addresses" if others else ""
-    tokens = "a token that is not known" if count == 1 else f"{count} tokens that are not known"
+    tokens = "a token that is not valid" if count == 1 else f"{count} tokens that are not valid"
     what = f"{tokens}, from {named}{more}"
     particulars = {"count": count, "addresses": dict(most)}
     return make_event(Person("somebody", "stranger"), "sign-in refused", what, more=particulars)

@@ -30,7 +30,11 @@ def describe_request(operation: str, body: Any, schema: Schema | None) -> str:
     ]
     head = ", ".join([operation, *prices])
     named = {} if schema is None else {**schema.attributes, schema.target: schema.label}
-    rest = {name: value for name, value in body.items() if name not in _ELSEWHERE}
+    rest = {
+        name: value
+        for name, value in body.items()
+        if name not in _ELSEWHERE and (value or type(value) not in (dict, list))
+    }
     words = _join(_spell(rest, named, 0)) if rest else ""
     return escape_invisible(f"{head}: {words}" if words else head)
 

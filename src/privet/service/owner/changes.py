@@ -15,7 +15,7 @@ from privet.errors import ParameterError, SchemaError
 from privet.queries.json_parts import Amount
 from privet.queries.shapes import Document, Either, Field, Fields, OneOf, ShapeError, Text
 from privet.service.owner import datasets, people, rights
-from privet.service.owner.desk import Desk, Outcome, parse_span
+from privet.service.owner.desk import NEVER, Desk, Outcome, parse_span
 
 _NAME = Text(500, 1)
 
@@ -124,16 +124,24 @@ def _named(change: Callable[[Desk, str, str], Outcome]) -> Callable[[Desk, Json]
 
 def _add_analyst(desk: Desk, body: Json) -> Outcome:
     same, why = body.get("same_person", False), body.get("why", "")
-    return people.add_analyst(desk, body["name"], same_person=same, why=why)
+    until = body.get("until", NEVER)
+    return people.add_analyst(desk, body["name"], same_person=same, until=until, why=why)
 
 
 def _replace_token(desk: Desk, body: Json) -> Outcome:
     span = parse_span("overlap", body["overlap"]) if "overlap" in body else timedelta(0)
-    return people.replace_token(desk, body["name"], body.get("why", ""), span)
+    until = body.get("until", NEVER)
+    return people.replace_token(desk, body["name"], body.get("why", ""), span, until)
 
 
 def _add_staff(desk: Desk, body: Json) -> Outcome:
-    return people.add_staff(desk, body["name"], body["role"], body.get("why", ""))
+    until = body.get("until", NEVER)
+    return people.add_staff(desk, body["name"], body["role"], body.get("why", ""), until)
+
+
+def _replace_staff_token(desk: Desk, body: Json) -> Outcome:
+    until = body.get("until", NEVER)
+    return people.replace_staff_token(desk, body["name"], body.get("why", ""), until)
 
 
 def _grant(desk: Desk, body: Json) -> Outcome:
@@ -154,6 +162,10 @@ def _cancel(desk: Desk, body: Json) -> Outcome:
     return rights.cancel_reservation(desk, body["analyst"], body["key"], body.get("why", ""))
 
 
+_UNTIL = Field(Text(100, 1), description="A date, an ISO time, a span such as 30d, never.")
+_TOKEN_UNTIL = Field(
+    Text(100, 1), description="When the token ends: as for a grant; by default never."
+)
 _ONE_ANALYST = {"name": _ANALYST, "why": _WHY}
 _ONE_DATASET = {"name": _DATASET, "why": _WHY}
 _ONE_OF_STAFF = {"name": Field(_NAME, True, "The owner's or auditor's name."), "why": _WHY}
@@ -227,9 +239,7 @@ CHANGES = {
                     "analyst": _ANALYST,
                     "dataset": _DATASET,
                     **_BUDGET,
-                    "until": Field(
-                        Text(100, 1), description="A date, an ISO time, a span such as 30d, never."
-                    ),
+                    "until": _UNTIL,
                     "why": _WHY,
                 },
                 "Let an analyst ask about a data set. Granted again, what is left out stays.",
@@ -264,6 +274,7 @@ CHANGES = {
                     "same_person": Field(
                         Flag(), description="Somebody of this name who was removed comes back."
                     ),
+                    "until": _TOKEN_UNTIL,
                 },
                 "Register an analyst. The answer holds their token, this once.",
             ),
@@ -272,7 +283,11 @@ CHANGES = {
         Change(
             "replace-token",
             Fields(
-                {**_ONE_ANALYST, "overlap": Field(Text(100, 1), description="Such as 2h or 7d.")},
+                {
+                    **_ONE_ANALYST,
+                    "overlap": Field(Text(100, 1), description="Such as 2h or 7d."),
+                    "until": _TOKEN_UNTIL,
+                },
                 "Give an analyst another token. The one before ends at once, or after 'overlap'.",
             ),
             _replace_token,
@@ -285,15 +300,22 @@ CHANGES = {
         Change(
             "add-staff",
             Fields(
-                {**_ONE_OF_STAFF, "role": Field(OneOf(("owner", "auditor")), True)},
+                {
+                    **_ONE_OF_STAFF,
+                    "role": Field(OneOf(("owner", "auditor")), True),
+                    "until": _TOKEN_UNTIL,
+                },
                 "Register another owner, or an auditor. The answer holds their token, this once.",
             ),
             _add_staff,
         ),
         Change(
             "replace-staff-token",
-            Fields(_ONE_OF_STAFF, "Give an owner or auditor another token."),
-            _named(people.replace_staff_token),
+            Fields(
+                {**_ONE_OF_STAFF, "until": _TOKEN_UNTIL},
+                "Give an owner or auditor another token.",
+            ),
+            _replace_staff_token,
         ),
         Change(
             "remove-staff",

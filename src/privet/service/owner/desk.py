@@ -130,6 +130,20 @@ def parse_span(name: str, text: str) -> timedelta:
     raise ParameterError(f"{name} must be a span such as 30d, 12h or 90m, got {text!r}")
 
 
+#: What is written in place of a time for what has no end.
+NEVER = "never"
+
+
+def parse_end(text: str) -> datetime | None:
+    """Return a time to come that is written like an expiry, or None for "never"."""
+    if text.strip().lower() == NEVER:
+        return None
+    ends = parse_expiry(text)
+    if ends <= datetime.now(UTC):
+        raise ParameterError(f"until must be a time to come, got {text!r}")
+    return ends
+
+
 def parse_expiry(text: str) -> datetime:
     """Return the time that is written as a date, an ISO time, or a span from now."""
     try:

@@ -10,9 +10,11 @@ from privet._types import Json
 from privet.accounting.ledger import left
 from privet.accounting.ledger.reservations import IDLE, held_by
 from privet.service.accounts import Grant, RegisteredDataset
+from privet.service.audit_log.events import Person
 from privet.service.owner.datasets import describe_place
 from privet.service.owner.desk import Desk
 from privet.service.owner.places import AllowedPlaces
+from privet.service.token_ends import is_over
 
 
 def list_datasets(desk: Desk) -> list[Json]:
@@ -70,19 +72,31 @@ def _describe_share(desk: Desk, dataset: str, analyst: str, grant: Grant | None)
 
 def list_people(desk: Desk) -> Json:
     """Return analysts with what they may ask about now, and owners and auditors."""
-    grants = desk.state.accounts.grants()
+    accounts = desk.state.accounts
+    grants, ends = accounts.grants(), accounts.token_ends()
     return {
         "analysts": [
             {
                 "name": name,
                 "datasets": [one.dataset for one in grants if one.analyst == name and not one.over],
+                **_describe_token(desk, ends.get(Person(name, "analyst"), "")),
             }
-            for name in desk.state.accounts.analysts()
+            for name in accounts.analysts()
         ],
         "staff": [
-            {"name": person.name, "role": person.role} for person in desk.state.accounts.staff()
+            {
+                "name": person.name,
+                "role": person.role,
+                **_describe_token(desk, ends.get(person, "")),
+            }
+            for person in accounts.staff()
         ],
     }
+
+
+def _describe_token(desk: Desk, ends: str) -> Json:
+    """When a token ends by itself, and whether it has; the token itself is known to nobody."""
+    return {"token_until": ends or None, "token_over": is_over(ends, desk.state.accounts.now())}
 
 
 def list_reservations(desk: Desk) -> list[Json]:
@@ -127,16 +141,21 @@ def verify_all(desk: Desk) -> Soundness:
 
 
 def describe_state(desk: Desk, tables: Mapping[str, bool], checks: Mapping[str, bool]) -> Json:
-    """Return how the service is: what its health checks found, versions, allowed places."""
+    """Return how the service is: what its health checks found, versions, allowed places.
+
+    ``sql_functions`` says which version is installed, and which one this Privet has.
+    """
     import privet
 
     places = AllowedPlaces.read(desk.state.path)
+    functions = desk.state.find_functions()
     told: dict[str, Any] = {
         "version": privet.__version__,
         "checks": dict(checks),
         "tables": {name: "reachable" if good else "not reachable" for name, good in tables.items()},
         "least_epsilon": str(desk.state.least_epsilon),
         "unanswered": len(desk.state.ledger.unanswered()),
+        "sql_functions": functions and {"installed": functions[0], "current": functions[1]},
         "places": {"folders": list(places.folders), "databases": list(places.databases)},
     }
     return told

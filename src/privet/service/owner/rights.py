@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from fractions import Fraction
 
 from privet.accounting.cost import Budget
 from privet.accounting.ledger.base import check_cap
 from privet.errors import ParameterError, ReservationClosed
 from privet.service.accounts import Grant
-from privet.service.owner.desk import Desk, Outcome, parse_expiry
-
-#: What is written in place of a time for a grant without an end.
-NEVER = "never"
+from privet.service.owner.desk import Desk, Outcome, parse_end
 
 
 def grant(
@@ -144,12 +141,7 @@ def _find_grant(desk: Desk, analyst: str, dataset: str) -> Grant | None:
 def _parse_end(until: str | None, before: Grant | None) -> datetime | None:
     if until is None:
         return datetime.fromisoformat(before.expires) if before and before.expires else None
-    if until.strip().lower() == NEVER:
-        return None
-    ends = parse_expiry(until)
-    if ends <= datetime.now(UTC):
-        raise ParameterError(f"until must be a time to come, got {until!r}")
-    return ends
+    return parse_end(until)
 
 
 def _warn_of_spent(desk: Desk, dataset: str, budget: Budget, analyst: str | None) -> list[str]:
