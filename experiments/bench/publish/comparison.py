@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.bench.publish.comparing import CONTESTANTS, TRIPLES
+from experiments.bench.publish.comparing import CONTESTANTS, MEASURES, TRIPLES
 
 #: Where the section begins and ends in the page.
 BEGIN, END = "## Beside AIM and MST\n", "<!-- end of the comparison -->\n"
@@ -68,9 +68,6 @@ def write_comparison(rows: Mapping[tuple, Mapping[str, float]], out: Path) -> st
     return str(page)
 
 
-_COLUMNS = ("error 1", "error 2", "error 3", "correlation", "auroc", "seconds")
-
-
 def _table(rows, data: str) -> str:
     lines = [
         f"### {data}\n",
@@ -80,7 +77,9 @@ def _table(rows, data: str) -> str:
     found = _means(rows)
     for epsilon, name in sorted((task[1], task[2]) for task in found if task[0] == data):
         values = found[data, epsilon, name]
-        cells = [_write(measure, values[measure]) for measure in _COLUMNS]
+        cells = [_write(measure, values[measure]) for measure in MEASURES]
+        if not _finished(values):
+            cells = [f"did not finish in {values['seconds']:.0f} s", *[""] * 5]
         lines.append(f"| {epsilon:g} | {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n\n"
 
@@ -91,9 +90,13 @@ def _means(rows) -> dict[tuple, dict[str, float]]:
     for (data, epsilon, _, name), values in rows.items():
         groups.setdefault((data, epsilon, name), []).append(values)
     return {
-        key: {measure: float(np.mean([one[measure] for one in runs])) for measure in _COLUMNS}
+        key: {measure: float(np.mean([one[measure] for one in runs])) for measure in MEASURES}
         for key, runs in groups.items()
     }
+
+
+def _finished(values: Mapping[str, float]) -> bool:
+    return not np.isnan(values["auroc"])
 
 
 def _write(measure: str, value: float) -> str:
@@ -119,7 +122,7 @@ def _verdict(rows) -> str:
         ahead, behind = [], []
         for (data, epsilon, name), values in sorted(found.items()):
             peers = [found.get((data, epsilon, peer)) for peer in ("AIM", "MST")]
-            if name != "Privet-delta" or not all(peers):
+            if name != "Privet-delta" or not all(peer and _finished(peer) for peer in peers):
                 continue
             best = max(better * peer[measure] for peer in peers)
             mine = ahead if better * values[measure] > best else behind
