@@ -115,7 +115,7 @@ def run(
         try:
             made = run_peer(train, schema, epsilon, name.lower(), seed=fold + 1, limit=limit)
         except subprocess.TimeoutExpired:
-            return {measure: np.nan for measure in MEASURES} | {"seconds": float(limit or 0)}
+            return dict.fromkeys(MEASURES, np.nan) | {"seconds": float(limit or 0)}
     seconds = time.perf_counter() - start
     return {**measure(made, train, test, schema), "seconds": seconds}
 
