@@ -58,6 +58,7 @@ NAMES = [
     "load",
     "open_table",
     "plots",
+    "presets",
     "publish",
     "save",
     "split_table",

@@ -5,11 +5,14 @@ The frame:
 
 - :mod:`~experiments.papers.experiment`: papers, experiments (one figure or table each), cells
   (small pieces of work), comparisons
+- :mod:`~experiments.papers.claims`: claims as statistics, and whether numbers bear them out
+- :mod:`~experiments.papers.inventory`: every item of the papers, and where it is
 - :mod:`~experiments.papers.papers`: which papers there are
 - :mod:`~experiments.papers.running`: cells in several processes at once;
   :mod:`~experiments.papers.keeping` keeps what is done
 - :mod:`~experiments.papers.whole`: a whole run; :mod:`~experiments.papers.page` is its report,
-  :mod:`~experiments.papers.files` writes
+  :mod:`~experiments.papers.ran` says what was run, :mod:`~experiments.papers.files` writes
+- :mod:`~experiments.papers.stories`: what papers tell instead of measuring, made executable
 - :mod:`~experiments.papers.chance`: where the chance of a cell comes from
 - :mod:`~experiments.papers.textbook`: noise as papers draw it, **NOT PRIVATE**
 

@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from privet.report.blocks import Grid
+
 #: One line of numbers: column by column, JSON values.
 Row = dict[str, Any]
-Verdict = Literal["agrees", "agrees in part", "differs", "cannot be told", "data not present"]
+#: Of one claim, at 95%: see :mod:`experiments.papers.claims`.
+Verdict = Literal["agrees", "differs", "cannot tell"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "cannot tell")
 #: Stands in the name of every series that repeats an error of a paper.
 NOT_PRIVATE = "as published, NOT PRIVATE"
 
@@ -70,16 +74,18 @@ class Comparison:
     Args:
         what: is compared.
         paper: what the text says; a number where it gives one.
-        ours: what came out.
-        agrees: whether that agrees; None where it cannot be told.
-        why: not, where not; or what else a reader should know.
+        ours: what came out, with its 95% interval.
+        verdict: whether that agrees; None for numbers about which the paper claims nothing.
+        why: not, where not.
+        holds: where the number has to lie for the claim to hold.
     """
 
     what: str
     paper: str
     ours: str
-    agrees: bool | None
+    verdict: Verdict | None
     why: str = ""
+    holds: str = ""
 
 
 def _nothing(_: bool) -> list[Cell]:
@@ -98,6 +104,7 @@ class Experiment:
         compare: from all lines of its cells to statements. Lines of data that is not present are
             missing.
         draw: the picture, in the paper's form; None for a table.
+        tabulate: a table in the paper's form, from the same lines.
         cells: the work, for a quick run (True) or the full protocol. Experiments may share cells:
             they are run once.
         choices: what the paper leaves open, and what was chosen here.
@@ -115,6 +122,7 @@ class Experiment:
     choices: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    tabulate: Callable[[Sequence[Row]], Grid] | None = None
 
     @property
     def heading(self) -> str:
@@ -167,11 +175,27 @@ class Outcome:
         return f"{self.paper.name}-{f'figure-{number}' if number[0].isdigit() else number.replace(' ', '-')}"  # noqa: E501
 
     @property
-    def verdict(self) -> Verdict:
-        """In a word or three."""
+    def counts(self) -> dict[Verdict, int]:
+        """How many claims have each verdict."""
+        told = [one.verdict for one in self.comparisons]
+        return {verdict: told.count(verdict) for verdict in VERDICTS if verdict in told}
+
+    @property
+    def verdict(self) -> str:
+        """In a few words: the verdict of all claims, or how many have which."""
         if not self.rows:
             return "data not present"
-        told = [one.agrees for one in self.comparisons if one.agrees is not None]
-        if not told:
-            return "cannot be told"
-        return "agrees" if all(told) else "agrees in part" if any(told) else "differs"
+        return say_counts(self.counts)
+
+
+def say_counts(counts: Mapping[Verdict, int]) -> str:
+    """Say how many claims have which verdict."""
+    if not counts:
+        return "no claim"
+    if len(counts) == 1:
+        (verdict,) = counts
+        return verdict
+    plural = {"agrees": "agree", "differs": "differ", "cannot tell": "cannot tell"}
+    return ", ".join(
+        f"{count} {verdict if count == 1 else plural[verdict]}" for verdict, count in counts.items()
+    )

@@ -8,7 +8,10 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from experiments.papers.experiment import Comparison, Outcome, Paper
+from experiments.papers.experiment import VERDICTS as VERDICT_ORDER
+from experiments.papers.experiment import Comparison, Outcome, Paper, Verdict, say_counts
+from experiments.papers.inventory import ITEMS, LEFT_OUT
+from experiments.papers.ran import describe_runs
 from privet._page import wrap_html
 from privet.report.blocks import (
     Banner,
@@ -22,16 +25,23 @@ from privet.text import escape_html
 
 TITLE = "Experiments of papers, run again"
 CHANCE = (
-    "Folds and parts are the same in every run. Noise, and structures that are drawn by chance, "
-    "come from the operating system's "
-    "cryptographic generator and have no seed, so another run gives slightly other numbers."
+    "Folds and parts are the same in every run, but for the outsourced tables (anatomy), whose "
+    "groups are drawn anew for each output folder. Noise, and structures that are drawn by chance, "
+    "come from the operating system's cryptographic generator and have no seed, so another run "
+    "gives slightly other numbers."
+)
+VERDICTS = (
+    "Each claim is a number with a 95% interval over repeats, and a range in which it must lie. It "
+    "agrees where the interval lies in the range, differs where it lies outside, and cannot tell "
+    "otherwise, or with one repeat only. Of 20 claims that are just at the edge of their range, "
+    "one is judged wrongly by chance."
 )
 QUICK = (
-    "A quick run: few repeats, so numbers are rough, and some comparisons may go the other way by "
-    "chance."
+    "A quick run, which is not the papers' protocol: under each heading stands what was run. "
+    "Intervals are wide, and where there is one fold or run no verdict is given."
 )
 #: Where there is nothing to compare, there is nothing to agree with.
-_MARKS = {True: "yes", False: "NO", None: ""}
+_MARKS = {"agrees": "agrees", "differs": "DIFFERS", "cannot tell": "cannot tell", None: ""}
 #: Pictures wider than this many points are not made smaller than they can be read; on a phone they
 #: are moved sideways.
 _BROAD = 480
@@ -52,13 +62,48 @@ a { color: inherit; } .small { font-size: .88rem; }
 
 def page(outcomes: Sequence[Outcome], *, quick: bool) -> str:
     """The whole report."""
-    parts = [render_html_block(Paragraph(CHANCE))]
+    parts = [render_html_block(Paragraph(text)) for text in (VERDICTS, CHANCE)]
     if quick:
         parts.insert(0, render_html_block(Banner(QUICK, alarm=False)))
+    parts.append(render_html_block(Paragraph(_summary(outcomes))))
     parts.append(_overview(outcomes))
     for paper, mine in groupby(outcomes, key=lambda one: one.paper):
         parts += _paper(paper, list(mine))
+    papers = list(dict.fromkeys(one.paper.name for one in outcomes))
+    parts += _inventory(papers)
     return wrap_html(TITLE, "\n".join(parts), _STYLE)
+
+
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    """How many claims of how many figures agree."""
+    counts: dict[Verdict, int] = {}
+    for one in outcomes:
+        for verdict, count in one.counts.items():
+            counts[verdict] = counts.get(verdict, 0) + count
+    claims = sum(counts.values())
+    ordered = {verdict: counts[verdict] for verdict in VERDICT_ORDER if verdict in counts}
+    return f"{len(outcomes)} figures, tables and texts, {claims} claims: {say_counts(ordered)}."
+
+
+def _inventory(papers: Sequence[str]) -> list[str]:
+    """Every item of the papers, and where it is or why it is left out."""
+    parts = []
+    for name in papers:
+        items = [item for item in ITEMS if item.paper == name]
+        if not items:
+            continue
+        left_out = sum(item.why != "" for item in items)
+        rows = tuple(
+            (item.place, item.what, ", ".join(item.where) or LEFT_OUT + item.why) for item in items
+        )
+        parts += [
+            f"<h2>{escape_html(name)}: what the paper has, item by item</h2>",
+            render_html_block(
+                Paragraph(f"{len(items)} items; {left_out} are left out, each with the reason.")
+            ),
+            render_html_block(Grid(("place", "item", "where it is"), rows)),
+        ]
+    return parts
 
 
 def _overview(outcomes: Sequence[Outcome]) -> str:
@@ -83,7 +128,7 @@ def _paper(paper: Paper, outcomes: Sequence[Outcome]) -> list[str]:
     head = f"<h2>{escape_html(paper.reference)}</h2>"
     return [
         head,
-        *map(render_html_block, [*blocks, Paragraph(paper.setting)]),
+        *map(render_html_block, [*blocks, Paragraph(f"The paper's protocol. {paper.setting}")]),
         *(_section(one) for one in outcomes),
     ]
 
@@ -95,6 +140,8 @@ def _section(outcome: Outcome) -> str:
         f"<h3>{escape_html(one.heading)}: {escape_html(one.title)} {_chip(outcome)}</h3>",
     ]
     parts.append(f'<p class="claim">{escape_html(one.claim)}</p>')
+    if ran := describe_runs(outcome.rows):
+        parts.append(f'<p class="small"><b>What was run:</b> {escape_html(ran)}.</p>')
     parts += [render_html_block(Banner(message, alarm=False)) for message in outcome.absent]
     if outcome.picture:
         size = ' class="broad"' if _width(outcome.picture) > _BROAD else ""
@@ -103,6 +150,8 @@ def _section(outcome: Outcome) -> str:
             f'aria-label="{escape_html(one.title)}">'
             f"{inline(outcome.picture, outcome.stem)}</figure>"
         )
+    if one.tabulate is not None and outcome.rows:
+        parts.append(render_html_block(one.tabulate(outcome.rows)))
     if outcome.comparisons:
         parts += _compared(outcome.comparisons)
     for head, listed in (
@@ -120,15 +169,18 @@ def _section(outcome: Outcome) -> str:
 
 
 def _compared(comparisons: Sequence[Comparison]) -> list[str]:
-    rows = tuple((one.what, one.paper, one.ours, _MARKS[one.agrees]) for one in comparisons)
-    parts = [render_html_block(Grid(("", "the paper", "here", "agrees"), rows))]
+    rows = tuple(
+        (one.what, one.paper, one.ours, one.holds, _MARKS[one.verdict]) for one in comparisons
+    )
+    heads = ("", "the paper", "here (95% interval)", "holds if", "verdict")
+    parts = [render_html_block(Grid(heads, rows))]
     why = tuple(f"{one.what}: {one.why}" for one in comparisons if one.why)
     return [*parts, render_html_block(Bullets(why))] if why else parts
 
 
 def _chip(outcome: Outcome) -> str:
-    verdict = outcome.verdict
-    return f'<span class="verdict{" differs" if verdict == "differs" else ""}">{verdict}</span>'
+    loud = " differs" if "differs" in outcome.counts else ""
+    return f'<span class="verdict{loud}">{outcome.verdict}</span>'
 
 
 def _width(svg: str) -> float:

@@ -46,7 +46,8 @@ def reproduce(
     check_integer("jobs", jobs, 1)
     need_matplotlib()
     make_folder(output)
-    cells = {one: one.cells(quick) for _, one in chosen}
+    # An experiment may name a cell twice, where two of its series have it; its lines count once.
+    cells = {one: list({cell.key: cell for cell in one.cells(quick)}.values()) for _, one in chosen}
     needed = {name for some in cells.values() for cell in some for name in cell.data}
     absent = absent_sets(needed | {name for paper, _ in chosen for name in paper.data})
     done = {
@@ -56,11 +57,12 @@ def reproduce(
     found = run_cells([cell for some in done.values() for cell in some], Kept(output), jobs)
     alone = {
         paper: _alone(paper, output, quick, absent)
-        for paper in dict.fromkeys(paper for paper, _ in chosen)
+        for paper in dict.fromkeys(paper for paper, one in chosen if not cells[one])
     }
     outcomes = []
     for paper, experiment in chosen:
-        rows = [row for cell in done[experiment] for row in found[cell.key]] or alone[paper]
+        rows = [row for cell in done[experiment] for row in found[cell.key]]
+        rows = rows if cells[experiment] else alone[paper]
         names = dict.fromkeys(
             name for cell in cells[experiment] for name in cell.data
         ) or dict.fromkeys(paper.data)
@@ -94,7 +96,7 @@ def choose(papers: Sequence[Paper], figures: Sequence[str]) -> list[tuple[Paper,
     """The figures of these numbers, of all papers; all where none is named."""
     everything = [(paper, one) for paper in papers for one in paper.experiments]
     wanted = [_number(figure) for figure in figures]
-    there = {one.number for _, one in everything}
+    there = {_number(one.number) for _, one in everything}
     if unknown := [
         figure for figure, number in zip(figures, wanted, strict=True) if number not in there
     ]:
@@ -105,7 +107,9 @@ def choose(papers: Sequence[Paper], figures: Sequence[str]) -> list[tuple[Paper,
         raise ParameterError(
             f"figure must be one of those that there are ({allowed}); got {unknown[0]!r}"
         )
-    return [(paper, one) for paper, one in everything if not wanted or one.number in wanted]
+    return [
+        (paper, one) for paper, one in everything if not wanted or _number(one.number) in wanted
+    ]
 
 
 def absent_sets(names: Iterable[str]) -> dict[str, str]:

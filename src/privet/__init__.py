@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from privet import epsilon as epsilon
     from privet import errors as errors
     from privet import federation as federation
+    from privet import presets as presets
     from privet import publish as publish
     from privet import sql as sql
     from privet import testing as testing
@@ -128,6 +129,7 @@ _MODULES = {
     "explain": "privet.epsilon",
     "federation": "privet.federation",
     "plots": "privet.report.plots",
+    "presets": "privet.presets",
     "publish": "privet.publish",
     "sql": "privet.sql",
     "testing": "privet.testing",

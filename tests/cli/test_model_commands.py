@@ -87,10 +87,23 @@ def test_settings_of_a_learner(fit: Run) -> None:
     assert (len(model.trees), model.combine) == (3, "vote")
 
 
+def test_settings_that_are_true_or_false(fit: Run) -> None:
+    settings = ("attribute_once=true", "mechanism=exponential", "schedule=thesis", "min_rows=20")
+    asked = [word for setting in settings for word in ("--set", setting)]
+    assert fit("--epsilon", "1", "-l", "greedy-tree", *asked, "-o", "m.json").code == 0
+    model = privet.load("m.json").model_
+    told = {name: model.settings[name] for name in ("attribute_once", "mechanism", "min_rows")}
+    assert told == {"attribute_once": True, "mechanism": "exponential", "min_rows": 20}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--epsilon", "0"), "epsilon must be"),
+        (
+            ("--epsilon", "1", "-l", "greedy-tree", "--set", "min_rows=20"),
+            "min_rows=20 needs class counts on the way",
+        ),
         (("--epsilon", "inf"), "epsilon"),
         (("--epsilon", "1", "--learner", "oak"), "--learner must be 'privet', 'gibbs-tree'"),
         (("--epsilon", "1", "--learner", "forests"), "did you mean 'forest'?"),

@@ -32,6 +32,7 @@ METHODS = {
 DOCUMENTED = [
     *pv.__all__,
     *(f"{owner}.{name}" for owner, names in METHODS.items() for name in names),
+    *(f"presets.{name}" for name in pv.presets.__all__),
     *(f"sql.{name}" for name in pv.sql.__all__),
     *(f"testing.{name}" for name in pv.testing.__all__),
 ]

@@ -184,8 +184,8 @@ MUTANTS = (
     Mutant(
         "the seed is in the file",
         "RandomTreesClassifier._public_settings",
-        '("n_trees", "combine", "shrink")',
-        '("n_trees", "combine", "shrink", "random_state")',
+        '("n_trees", "combine", "shrink", "unknown")',
+        '("n_trees", "combine", "shrink", "unknown", "random_state")',
         "whoever has the file draws the same noise, and takes it off",
         ("conformance/test_learners.py::test_learner[random trees-releases no exact count]",),
     ),

@@ -140,8 +140,8 @@ def trade_off(table: Any) -> list[str]:
 
 
 def _correlations(ours: Any, means: Any) -> str:
-    across = _rank_correlation(means)
-    within = {number: _rank_correlation(mine) for number, mine in ours.groupby("experiment")}
+    across = rank_correlation(means)
+    within = {number: rank_correlation(mine) for number, mine in ours.groupby("experiment")}
     listed = ", ".join(
         f"{value:+.2f} in {number}" for number, value in within.items() if not math.isnan(value)
     )
@@ -153,7 +153,7 @@ def _correlations(ours: Any, means: Any) -> str:
     return between + (f" Within experiments, over folds: {listed}." if listed else "")
 
 
-def _rank_correlation(table: Any) -> float:
+def rank_correlation(table: Any) -> float:
     """Spearman's, NaN where it is not defined."""
     ranks = table[["largest_leaf_ratio", "time_ratio"]].rank()
     if len(ranks) < 3 or (ranks.nunique() < 2).any():

@@ -19,7 +19,8 @@ from experiments.papers.hanisch.as_published import (
     telling_answers,
 )
 from experiments.papers.hanisch.table import Table, prepared
-from privet.learners import PrivetClassifier, RandomTreesClassifier
+from privet import presets
+from privet.learners import PrivetClassifier
 from privet.learners.random_trees.drawing import draw_forest
 from privet.mechanisms.laplace import add_laplace, discrete_laplace
 
@@ -110,8 +111,7 @@ def private_forest(
     """Random trees with noisy leaves that vote, by their number; one of them is his private random
     decision tree.
 
-    Corrected: :class:`~privet.RandomTreesClassifier` as it is, with his rule for the leaves (no
-    shrinking) and for the forest (a vote).
+    Corrected: :func:`privet.presets.hanisch`, with exact noise.
     """
     chance, data = Chance(seed), prepared()
     measure = _as_published if how == NOT_PRIVATE else _corrected
@@ -156,7 +156,32 @@ def bounds() -> list[Row]:
         {"what": "naive", "value": data.naive},
         {"what": "ceiling", "value": float(counts.max(axis=1).sum() / counts.sum())},
         {"what": "rows", "value": len(data.train.classes) + len(data.test.classes)},
+        {"what": "test rows", "value": len(data.test.classes)},
     ]
+
+
+def sample_rows() -> list[Row]:
+    """Five rows of the prepared table (public rows), how many of his five fit its public domain,
+    and how even the bins are.
+    """
+    data = prepared()
+    head = data.train.X.head(len(protocol.FIGURE_8)).assign(income=data.train.y)
+    rows: list[Row] = [
+        {"row": number, **line} for number, line in enumerate(head.to_dict("records"))
+    ]
+    attributes = data.schema.attributes
+    fitting = sum(
+        all(value in attributes[name].labels for name, value in zip(attributes, line, strict=False))
+        for line in protocol.FIGURE_8
+    )
+    found = {
+        "attributes": len(attributes),
+        "rows of figure 8 that fit": fitting,
+        "share of the larger half of ages": max(
+            np.bincount(data.train.codes[data.schema.names.index("age")]) / len(data.train.classes)
+        ),
+    }
+    return [*rows, *({"what": what, "value": float(value)} for what, value in found.items())]
 
 
 def _as_published(data: Table, chance: Chance, epsilon: float, depth: int, trees: int) -> float:
@@ -167,15 +192,8 @@ def _as_published(data: Table, chance: Chance, epsilon: float, depth: int, trees
 
 
 def _corrected(data: Table, chance: Chance, epsilon: float, depth: int, trees: int) -> float:
-    learner = RandomTreesClassifier(
-        epsilon,
-        data.schema,
-        n_trees=trees,
-        height=depth,
-        combine="vote",
-        shrink=0,
-        random_state=chance.state(),
-    ).fit(data.train.X, data.train.y)
+    learner = presets.hanisch(epsilon, data.schema, n_trees=trees, depth=depth)
+    learner.set_params(random_state=chance.state()).fit(data.train.X, data.train.y)
     return _share_right(learner, data)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from experiments.papers.experiment import Cell, Experiment, Paper
 from experiments.papers.hanisch import comparing, jobs, pictures, protocol
+from experiments.papers.stories.diseases import measure_tables
+from experiments.papers.stories.millionaires import count_millionaires
 
 _ADULT = ("adult",)
 _OPEN_TABLE = (
@@ -34,8 +36,8 @@ _NOISE = (
 )
 
 
-def _cell(job: Any, weight: float, **given: Any) -> Cell:
-    return Cell(job, given, _ADULT, weight=weight)
+def _cell(job: Any, weight: float, version: int = 1, **given: Any) -> Cell:
+    return Cell(job, given, _ADULT, version, weight)
 
 
 def _epsilons(quick: bool) -> tuple[float, ...]:
@@ -56,6 +58,21 @@ def village(_: bool) -> list[Cell]:
     return [Cell(jobs.village, {}, weight=0.1)]
 
 
+def patients(_: bool) -> list[Cell]:
+    """Table I, which needs no data."""
+    return [Cell(measure_tables, {}, weight=0.1)]
+
+
+def millionaires(_: bool) -> list[Cell]:
+    """Figure 2, which needs no data."""
+    return [Cell(count_millionaires, {}, weight=0.1)]
+
+
+def sample(_: bool) -> list[Cell]:
+    """Figure 8."""
+    return [_cell(jobs.sample_rows, 0.1)]
+
+
 def ratio(_: bool) -> list[Cell]:
     """Figure 9."""
     return [_cell(jobs.noisy_ratio, 0.2, how=how, calls=protocol.CALLS) for how in jobs.HOWS]
@@ -63,23 +80,30 @@ def ratio(_: bool) -> list[Cell]:
 
 def exact_tree(quick: bool) -> list[Cell]:
     """Figure 10."""
-    runs = 1 if quick else protocol.EXACT_RUNS
+    return [*_exact_trees(quick), *_ours(quick, 1.0)]
+
+
+def _exact_trees(quick: bool) -> list[Cell]:
+    runs = protocol.QUICK_EXACT_RUNS if quick else protocol.EXACT_RUNS
     return [
-        _cell(jobs.bounds, 0.1),
+        _cell(jobs.bounds, 0.1, 2),
         _cell(jobs.exact_tree, runs, depths=list(protocol.EXACT_DEPTHS), runs=runs),
-        *_ours(quick, 1.0),
     ]
 
 
 def exact_forest(quick: bool) -> list[Cell]:
     """Figures 11 and 12."""
-    runs, trees = (1, protocol.QUICK_TREES) if quick else (protocol.EXACT_RUNS, protocol.TREES)
+    runs, trees = (
+        (protocol.QUICK_EXACT_RUNS, protocol.QUICK_TREES)
+        if quick
+        else (protocol.EXACT_RUNS, protocol.TREES)
+    )
     weight = 0.07 * runs * len(trees)
     cells = [
         _cell(jobs.exact_forest, weight, depth=depth, trees=list(trees), runs=runs)
         for depth in protocol.EXACT_DEPTHS
     ]
-    return [_cell(jobs.bounds, 0.1), *cells, *_ours(quick, 1.0)]
+    return [_cell(jobs.bounds, 0.1, 2), *cells, *_ours(quick, 1.0)]
 
 
 def private_tree(quick: bool) -> list[Cell]:
@@ -99,7 +123,7 @@ def private_tree(quick: bool) -> list[Cell]:
         for epsilon in _epsilons(quick)
         for depth in _depths(quick)
     ]
-    return [_cell(jobs.bounds, 0.1), *cells, *_ours(quick, *_epsilons(quick))]
+    return [*_exact_trees(quick), *cells, *_ours(quick, *_epsilons(quick))]
 
 
 def private_forest(quick: bool) -> list[Cell]:
@@ -123,13 +147,13 @@ def private_forest(quick: bool) -> list[Cell]:
         for epsilon in _epsilons(quick)
         for depth in _depths(quick)
     ]
-    return [_cell(jobs.bounds, 0.1), *cells, *_ours(quick, *_epsilons(quick))]
+    return [_cell(jobs.bounds, 0.1, 2), *cells, *_ours(quick, *_epsilons(quick))]
 
 
 def many_trees(quick: bool) -> list[Cell]:
     """Figure 17. A cell for each number of trees: a hundred deep ones take seconds."""
     runs, counts = (
-        (1, protocol.QUICK_MANY_TREES) if quick else (protocol.MANY_TREES_RUNS, protocol.MANY_TREES)
+        (2, protocol.QUICK_MANY_TREES) if quick else (protocol.MANY_TREES_RUNS, protocol.MANY_TREES)
     )
     epsilon = protocol.MANY_TREES_EPSILON
     cells = [
@@ -167,6 +191,25 @@ PAPER = Paper(
     ),
     experiments=(
         Experiment(
+            "table 1",
+            "two patients of one age and area",
+            "Two people with two diseases are 2-anonymous and 2-diverse, so nobody knows who has "
+            "which; who knows that one of them travelled guesses better, and where both have one "
+            "disease k-anonymity hides nothing.",
+            comparing.compare_patients,
+            cells=patients,
+            tabulate=pictures.patients_table,
+        ),
+        Experiment(
+            "2",
+            "noisy counts of millionaires",
+            "At epsilon ln 2 answers lie around the true 26 412, and no answer is more than twice "
+            "as likely with one millionaire more.",
+            comparing.compare_millionaires,
+            pictures.millionaires_picture,
+            millionaires,
+        ),
+        Experiment(
             "3",
             "the billionaire of Booneville",
             "One billionaire among 100 residents: at epsilon 0.5 the noise that hides the income "
@@ -179,6 +222,15 @@ PAPER = Paper(
             remarks=(
                 "docs/how-to/median-not-mean.md asks for the median instead, as he proposes.",
             ),
+        ),
+        Experiment(
+            "8",
+            "a sample of the prepared table",
+            "Seven grouped attributes and the income; his five rows show some of their values.",
+            comparing.compare_sample,
+            cells=sample,
+            tabulate=pictures.sample_table,
+            choices=_OPEN_TABLE,
         ),
         Experiment(
             "9",
@@ -218,7 +270,7 @@ PAPER = Paper(
             comparing.compare_exact_forest,
             pictures.exact_forest_map,
             exact_forest,
-            choices=(f"1 to 10 trees, depths up to 20, {protocol.EXACT_RUNS} runs.", *_OPEN_TABLE),
+            choices=("Depths up to 20; he does not tell how far he went.", *_OPEN_TABLE),
         ),
         Experiment(
             "12",
@@ -239,7 +291,7 @@ PAPER = Paper(
             pictures.mean_picture,
             private_tree,
             choices=(
-                f"Epsilons 0.001 to 10 in steps of ten; {protocol.TREE_RUNS} simulations each.",
+                "How many simulations he ran is not told; the line above says how many there are.",
                 *_OPEN_TABLE,
             ),
             remarks=(_NOISE, _UNPAID),
@@ -264,7 +316,7 @@ PAPER = Paper(
             comparing.compare_forest,
             pictures.forest_maps,
             private_forest,
-            choices=(f"1 to 10 trees, {protocol.FOREST_RUNS} simulations each.", *_OPEN_TABLE),
+            choices=_OPEN_TABLE,
             remarks=(_NOISE,),
         ),
         Experiment(
@@ -289,7 +341,7 @@ PAPER = Paper(
             comparing.compare_many_trees,
             pictures.many_trees_picture,
             many_trees,
-            choices=(f"1 to 100 trees, {protocol.MANY_TREES_RUNS} simulations each.", *_OPEN_TABLE),
+            choices=_OPEN_TABLE,
             remarks=(_NOISE, "100 trees of depth 7 take about two seconds here."),
         ),
     ),

@@ -11,6 +11,8 @@ import numpy as np
 from experiments.papers.experiment import Row
 from experiments.papers.hanisch import protocol
 from experiments.papers.hanisch.jobs import EXACT_FOREST, EXACT_TREE, GIBBS, HOWS
+from experiments.papers.stories.diseases import HEADS, TABLE
+from privet.report.blocks import Grid
 from privet.report.plots.curves import LINES, CurveRun, add_caption, draw_curves
 from privet.report.plots.maps import draw_maps
 from privet.report.plots.style import INK, QUIET, fill_style
@@ -22,6 +24,42 @@ _DOTTED = (
     f"Dotted: {GIBBS} with all of epsilon, which has a depth and a number of trees of its own."
 )
 _NAMES = {HOWS[0]: "as published, NOT PRIVATE", HOWS[1]: "corrected"}
+
+
+def patients_table(_: Sequence[Row]) -> Grid:
+    """Table I."""
+    return Grid(HEADS, TABLE)
+
+
+def millionaires_picture(rows: Sequence[Row]) -> Figure:
+    """Figure 2: the probability of each answer, with and without him."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    axes = figure.add_subplot()
+    for number, name in enumerate(("with him", "without him")):
+        law = {
+            row["answer"]: row["probability"]
+            for row in rows
+            if row["table"] == name and "probability" in row
+        }
+        places = np.array(list(law)) + (0.2 if number else -0.2)
+        axes.bar(places, list(law.values()), 0.38, label=name, **fill_style(number))
+    axes.set_xlabel("answer: millionaires in Washington")
+    axes.set_ylabel("probability")
+    axes.legend(frameon=False, fontsize=9)
+    axes.set_title("A count at epsilon ln 2", loc="left", fontweight="bold", fontsize=11)
+    return figure
+
+
+def sample_table(rows: Sequence[Row]) -> Grid:
+    """Figure 8: his five rows, and five of ours."""
+    ours = [
+        [str(value) for name, value in row.items() if name != "row"] for row in rows if "row" in row
+    ]
+    names = next(tuple(name for name in row if name != "row") for row in rows if "row" in row)
+    lines = [("his", *line) for line in protocol.FIGURE_8] + [("ours", *line) for line in ours]
+    return Grid(("", *names), tuple(lines))
 
 
 def village_picture(rows: Sequence[Row]) -> Figure:

@@ -6,6 +6,7 @@
   public schema
 - :mod:`~experiments.papers.novakovic.as_published`: the trees of the listings, **NOT PRIVATE**
 - :mod:`~experiments.papers.novakovic.jobs`: what the cells compute
+- :mod:`~experiments.papers.novakovic.remarks`: what the thesis says in passing, measured
 - :mod:`~experiments.papers.novakovic.pictures`: curves and heat maps
 - :mod:`~experiments.papers.novakovic.comparing`: what the thesis says beside what came out
 - :mod:`~experiments.papers.novakovic.paper`: all of it, figure by figure

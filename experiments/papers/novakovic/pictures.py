@@ -4,6 +4,7 @@ methods by epsilon.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from experiments.papers.experiment import Row
 from experiments.papers.novakovic import protocol
 from experiments.papers.novakovic.comparing import advantages
 from experiments.papers.novakovic.jobs import BASELINE, FREQUENT, METHODS
-from privet.report.plots.curves import add_caption, add_key, draw_lines
+from privet.report.plots.boxes import draw_boxes
+from privet.report.plots.curves import CurveRun, add_caption, add_key, draw_curves, draw_lines
 from privet.report.plots.maps import draw_map, draw_maps, scale_of
 from privet.report.plots.style import INK
 
@@ -81,6 +83,59 @@ def summary_picture(rows: Sequence[Row]) -> Figure:
         title="Max operator minus Gini, mean accuracy",
         caption="Dark: the max operator is better.",
     )
+
+
+def gain_picture(rows: Sequence[Row]) -> Figure:
+    """The max operator and information gain, table by table."""
+    panels = {
+        name: [
+            (row["method"], row["epsilon"], row["accuracy"]) for row in rows if row["table"] == name
+        ]
+        for name in dict.fromkeys(row["table"] for row in rows)
+    }
+    return draw_curves(
+        panels,
+        parameter="epsilon",
+        measure="mean accuracy",
+        title="Private trees by two criteria",
+        caption="Whiskers: standard errors over folds and runs.",
+    )
+
+
+def folds_picture(rows: Sequence[Row]) -> Figure:
+    """Cross-validated accuracies by the number of folds."""
+    found = [(str(row["folds"]), "runs", row["accuracy"]) for row in rows]
+    return draw_boxes(found, measure="accuracy", title="Tic-Tac-Toe, by the number of folds")
+
+
+def dimensions_picture(rows: Sequence[Row]) -> Figure:
+    """Accuracy over the number of attributes, with and without noise."""
+    runs: list[CurveRun] = [
+        (
+            "without noise" if math.isinf(row["epsilon"]) else f"epsilon {row['epsilon']:g}",
+            row["attributes"],
+            row["accuracy"],
+        )
+        for row in rows
+        if "attributes" in row
+    ]
+    return draw_curves(
+        {"": runs},
+        parameter="attributes",
+        measure="accuracy",
+        title="Attributes that say nothing",
+        columns=1,
+    )
+
+
+def linkage_picture(rows: Sequence[Row]) -> Figure:
+    """Who is alone, and who is found."""
+    found = [
+        (row["what"].replace(" ", "\n", 1), "towns", row["value"])
+        for row in rows
+        if row["what"] != "k after generalising"
+    ]
+    return draw_boxes(found, measure="share of people", title="Made-up towns")
 
 
 def _runs(rows: Sequence[Row]) -> list[tuple[str, float, float]]:

@@ -24,6 +24,16 @@ EMPTY_NODE = "the parent's class"
 #: Of our own learner, whose line stands in every picture; fewer because each takes longer.
 GIBBS_RUNS = 1
 
+#: Of the remarks on folds, attributes and information gain: which epsilon, which numbers of folds,
+#: how many attributes more, how many rows, how many runs.
+REMARK_EPSILON = 1.0
+MANY_FOLDS = (2, 5, 10, 20)
+COINS = (0, 10, 20, 40)
+COIN_ROWS = 1000
+REMARK_RUNS = 20
+GAIN_RUNS = 2
+TOWNS = 10
+
 #: Figure by figure: the name of the thesis, the data set, and the drug that is the class.
 TABLES: dict[str, tuple[str, str, str | None]] = {
     "9": ("Amphetamine", "drug_consumption", "amphet"),
@@ -42,3 +52,4 @@ TABLES: dict[str, tuple[str, str, str | None]] = {
 QUICK_EPSILONS = (0.5, 1.0, 5.0)
 QUICK_RUNS = 1
 QUICK_GIBBS_FOLDS = 1
+QUICK_REMARK_RUNS = 4

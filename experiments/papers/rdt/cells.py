@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from experiments.papers.experiment import Cell, Row
 from experiments.papers.rdt import jobs
 from experiments.papers.rdt.protocol import FOLDS, Effort
+from experiments.papers.rdt.recursion import Stopping
 from experiments.papers.rdt.tables import SOURCES
 
 #: Where the papers' preparation is not private, our learner has the table that is.
@@ -57,7 +58,7 @@ def noisy_id3(data: str, effort: Effort, epsilons: Sequence[float] | None = None
 
 def counted_id3(data: str, queries: int, effort: Effort) -> list[Cell]:
     """ID3 as published in 2009: epsilon is divided by the number of queries that were made, which
-    is known afterwards only.
+    is known afterwards only. By both stopping rules.
     """
     given: dict[str, Any] = {
         "accounting": "published",
@@ -66,14 +67,25 @@ def counted_id3(data: str, queries: int, effort: Effort) -> list[Cell]:
         "queries": queries,
     }
     return [
-        _cell(jobs.noisy_id3, data, 0.02 * effort.id3_folds, run=run, **given)
+        _cell(jobs.noisy_id3, data, 0.02 * effort.id3_folds, 2, run=run, stopping=stopping, **given)
+        for stopping in get_args(Stopping)
         for run in range(effort.id3_runs)
     ]
 
 
 def exact_id3(data: str) -> list[Cell]:
     """ID3 without noise, and the most frequent class."""
-    return [_cell(jobs.exact_id3, data, 1.0, folds=FOLDS)]
+    return [_cell(jobs.exact_id3, data, 2.0, 2, folds=FOLDS)]
+
+
+def characteristics(data: str) -> list[Cell]:
+    """How many attributes, rows and classes there are."""
+    return [_cell(jobs.characteristics, data, 0.1)]
+
+
+def price_of_the_union(data: str) -> list[Cell]:
+    """What the union of two parties costs one person."""
+    return [_cell(jobs.price_of_the_union, data, 0.1, epsilon=1.0)]
 
 
 def ours(

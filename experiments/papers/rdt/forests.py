@@ -53,6 +53,16 @@ class Ensemble:
         """How many counts a release of it has."""
         return sum(self.n_leaves) * self.table.schema.n_classes
 
+    def counts(self, rows: Ints) -> list[Ints]:
+        """The exact class counts of the leaves of each tree: a public table's."""
+        n_classes, classes = self.table.schema.n_classes, self.table.classes
+        return [
+            np.bincount(
+                leaf[rows] * n_classes + classes[rows], minlength=n_leaves * n_classes
+            ).reshape(n_leaves, n_classes)
+            for leaf, n_leaves in zip(self.leaves, self.n_leaves, strict=True)
+        ]
+
     def sums(
         self,
         train: Ints,
@@ -72,12 +82,9 @@ class Ensemble:
             batches: how many disjoint parts of the rows are counted apart, each with noise of its
                 own, and added up. Which rows are in which part makes no difference to the sum.
         """
-        n_classes, classes = self.table.schema.n_classes, self.table.classes
+        n_classes = self.table.schema.n_classes
         total = np.zeros((draws, len(test), n_classes))
-        for leaf, n_leaves in zip(self.leaves, self.n_leaves, strict=True):
-            exact = np.bincount(
-                leaf[train] * n_classes + classes[train], minlength=n_leaves * n_classes
-            ).reshape(n_leaves, n_classes)
+        for leaf, exact in zip(self.leaves, self.counts(train), strict=True):
             reached, place = np.unique(leaf[test], return_inverse=True)
             counts = np.broadcast_to(exact[reached], (draws, len(reached), n_classes)).astype(
                 np.float64

@@ -14,9 +14,11 @@ from experiments.papers.exact import grow_id3
 from experiments.papers.experiment import NOT_PRIVATE, Row
 from experiments.papers.rdt.forests import Ensemble, accuracies
 from experiments.papers.rdt.protocol import SEED, TREES_OF_A_PARTY, trees_of
-from experiments.papers.rdt.recursion import FAILURE, Accounting, predicted, rounds
-from experiments.papers.rdt.tables import Table, table
+from experiments.papers.rdt.recursion import FAILURE, Accounting, Stopping, predicted, rounds
+from experiments.papers.rdt.tables import SOURCES, Table, table
 from privet._types import Ints
+from privet.datasets import load
+from privet.datasets.generated import TREE_2, NestedTree, classify_bits
 from privet.learners import NoisyID3Classifier, PrivetClassifier, RandomTreesClassifier
 from privet.learners.random_trees.drawing import height_for
 from privet.mechanisms.randomness import SystemBits
@@ -38,6 +40,9 @@ UPDATED, ONCE, REBUILT = (
     "built anew, at epsilon/2",
 )
 UPDATED_OURS = "updated, our recipe"
+FAILING = "ID3 with Failure leaves"
+#: So little noise that there is none: a draw differs from zero with a probability below e^-1000.
+_NO_NOISE = Fraction(1, 1000)
 
 
 def forest(
@@ -71,6 +76,7 @@ def noisy_id3(
     epsilons: Sequence[float],
     folds: int,
     queries: int | None = None,
+    stopping: Stopping = "positive",
 ) -> list[Row]:
     """ID3 by the papers' recursion. Every count has noise of scale queries / epsilon, by default
     for the rounds that are accounted for.
@@ -82,30 +88,102 @@ def noisy_id3(
     for epsilon in epsilons:
         scale = Fraction(each) / Fraction(str(epsilon))
         said = [
-            (predicted(rows, train, test, scale, SystemBits()), rows.classes[test])
+            (predicted(rows, train, test, scale, SystemBits(), stopping), rows.classes[test])
             for train, test in rows.folds(folds)
         ]
         found.append(
             _cross_validated(said)
             | {"data": data, "learner": name, "epsilon": epsilon, "run": run, "queries": each}
+            | {"stopping": stopping}
         )
     return found
 
 
 def exact_id3(data: str, folds: int) -> list[Row]:
-    """ID3 without noise, and the most frequent class."""
-    rows = table(data)
-    said = []
-    for train, test in rows.folds(folds):
+    """ID3 without noise, fold by fold, and the most frequent class.
+
+    Where no training row goes, one tree says what is most frequent above, and one says Failure, as
+    the papers' algorithm does.
+    """
+    rows, bits = table(data), SystemBits()
+    found = []
+    for fold, (train, test) in enumerate(rows.folds(folds)):
         tree = grow_id3(rows.schema, [column[train] for column in rows.codes], rows.classes[train])
-        said.append(
-            (
-                tree.counts[tree.reach([column[test] for column in rows.codes])].argmax(axis=1),
-                rows.classes[test],
+        reached = tree.reach([column[test] for column in rows.codes])
+        for name, said in (
+            ("ID3", tree.counts[reached].argmax(axis=1)),
+            (FAILING, predicted(rows, train, test, _NO_NOISE, bits)),
+        ):
+            found.append(
+                _cross_validated([(said, rows.classes[test])])
+                | {"data": data, "learner": name, "epsilon": math.inf, "fold": fold}
             )
+    return [*found, {"data": data, "learner": "most frequent class", "accuracy": rows.majority()}]
+
+
+def characteristics(data: str) -> list[Row]:
+    """Attributes, rows and classes of a data set, as it is in the catalogue and as it is used."""
+    whole, used = load(SOURCES[data]), table(data)
+    return [
+        {
+            "data": data,
+            "attributes": len(whole.schema.names),
+            "attributes used": len(used.schema.names),
+            "rows": len(used),
+            "classes": len(used.schema.classes),
+        }
+    ]
+
+
+def handmade() -> list[Row]:
+    """The tree behind synthetic set 2: its paths, and how well it fits the labels."""
+    data = load("synthetic2")
+    bits = data.X.to_numpy().astype(int).tolist()
+    truth = data.y.to_numpy().astype(int)
+    said = np.array([classify_bits(TREE_2, row) for row in bits])
+    rows: list[Row] = [
+        {"path": " and ".join(f"x{a}={v}" for a, v in path), "label": label}
+        for path, label in _paths_of(TREE_2)
+    ]
+    used = len({a for path, _ in _paths_of(TREE_2) for a, _ in path})
+    facts = {"flipped": float((said != truth).mean()), "attributes": used, "rows": len(truth)}
+    return [*rows, *({"what": what, "value": float(value)} for what, value in facts.items())]
+
+
+def _paths_of(tree: NestedTree) -> list[tuple[list[tuple[int, int]], int]]:
+    """Each leaf's path of attributes and values, and its label."""
+    if isinstance(tree, int):
+        return [([], tree)]
+    attribute, *children = tree
+    return [
+        ([(attribute, value), *path], label)
+        for value, child in enumerate(children)
+        for path, label in _paths_of(child)
+    ]
+
+
+def price_of_the_union(data: str, epsilon: float) -> list[Row]:
+    """What two parties with different attributes of the same people give away of one of them.
+
+    Counted, not argued: by how much the leaf counts of both ensembles change when one row is left
+    out, in units of the noise that each count has.
+    """
+    rows, bits = table(data), SystemBits()
+    names = rows.schema.names
+    half = len(names) // 2
+    parties = [rows.with_attributes(part) for part in (names[:half], names[half:])]
+    everybody, but_one = np.arange(len(rows)), np.arange(1, len(rows))
+    found: list[Row] = []
+    for number, party in enumerate(parties):
+        one = Ensemble.drawn(party, TREES_OF_A_PARTY, _height(party), bits)
+        changed = sum(
+            float(np.abs(before - after).sum())
+            for before, after in zip(one.counts(everybody), one.counts(but_one), strict=True)
         )
-    exact = _cross_validated(said) | {"data": data, "learner": "ID3", "epsilon": math.inf, "run": 0}
-    return [exact, {"data": data, "learner": "most frequent class", "accuracy": rows.majority()}]
+        lost = changed * epsilon / TREES_OF_A_PARTY
+        found.append({"data": data, "what": f"party {number + 1}", "share": lost / epsilon})
+    whole = sum(row["share"] for row in found)
+    return [*found, {"data": data, "what": "the union", "share": whole}]
 
 
 def learner(data: str, name: str, epsilon: float, fold: int) -> list[Row]:

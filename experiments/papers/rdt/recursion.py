@@ -25,6 +25,11 @@ from privet.mechanisms.randomness import Bits
 #: counts come on top, unpaid: NOT PRIVATE at the epsilon that is stated. ``corrected``: all rounds
 #: are paid.
 Accounting = Literal["published", "corrected"]
+#: When a node is a leaf of one class. ``positive``: at most one noisy class count is positive.
+#: ``literal``: the papers' "all with the same value", which noisy counts say only where all but one
+#: are exactly 0. Nearly no node ends so, and at the bottom of a deep tree nearly every size is
+#: noise around 0, half of which reads as an empty node: Failure.
+Stopping = Literal["positive", "literal"]
 FAILURE = -1
 
 
@@ -38,7 +43,14 @@ def rounds(attributes: int, accounting: Accounting) -> int:
     return tables if accounting == "published" else tables + 2 * (attributes + 1)
 
 
-def predicted(table: Table, train: Ints, test: Ints, scale: Fraction, bits: Bits) -> Ints:
+def predicted(
+    table: Table,
+    train: Ints,
+    test: Ints,
+    scale: Fraction,
+    bits: Bits,
+    stopping: Stopping = "positive",
+) -> Ints:
     """The class that a tree from the training rows gives to each test row, or :data:`FAILURE`.
     Every count has noise of this scale.
     """
@@ -60,9 +72,9 @@ def predicted(table: Table, train: Ints, test: Ints, scale: Fraction, bits: Bits
         counts = noisy(
             np.bincount(node * n_classes + classes, minlength=m * n_classes).reshape(m, n_classes)
         )
-        positive = (counts > NOT_THERE).sum(axis=1)
+        there = counts > NOT_THERE if stopping == "positive" else counts != NOT_THERE
         failed = size <= NOT_THERE
-        leaf = ~failed & ((positive <= 1) | ~unused.any(axis=1))
+        leaf = ~failed & ((there.sum(axis=1) <= 1) | ~unused.any(axis=1))
         here = leaf[at]
         answer[under_way[here]] = counts.argmax(axis=1)[at[here]]
         going = ~(failed | leaf)

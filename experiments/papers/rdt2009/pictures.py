@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from experiments.papers.experiment import NOT_PRIVATE, Row
+from experiments.papers.rdt import pruning
 from experiments.papers.rdt.cells import PREPARED_PRIVATELY
 from experiments.papers.rdt.jobs import OURS, RDT
-from experiments.papers.rdt.reading import some
+from experiments.papers.rdt.reading import runs, some
+from privet.report.blocks import Grid
+from privet.report.plots.boxes import draw_boxes
 from privet.report.plots.curves import CurveRun, draw_curves
 
 if TYPE_CHECKING:
@@ -62,4 +65,75 @@ def draw_halves(rows: Sequence[Row], data: str) -> Figure:
     title = f"{data.capitalize()}: rows in two halves"
     return draw_curves(
         {title: runs}, parameter="epsilon", measure="accuracy", caption=caption, columns=1
+    )
+
+
+def draw_maximum(rows: Sequence[Row]) -> Figure:
+    """All runs at epsilon 1, set by set."""
+    found = [
+        (data, RDT, accuracy)
+        for data in dict.fromkeys(row["data"] for row in rows)
+        for accuracy in runs(rows, data=data, learner=RDT, epsilon=1.0).values()
+    ]
+    return draw_boxes(found, measure="accuracy", title="Runs at epsilon 1")
+
+
+def characteristics_table(rows: Sequence[Row]) -> Grid:
+    """Table II of 2009, and table 2 of 2012."""
+    return Grid(
+        ("data set", "attributes", "rows", "classes", "attributes that are used here"),
+        tuple(
+            tuple(
+                str(row[name])
+                for name in ("data", "attributes", "rows", "classes", "attributes used")
+            )
+            for row in rows
+        ),
+        numeric=(1, 2, 3, 4),
+    )
+
+
+def neighbours_table(_: Sequence[Row]) -> Grid:
+    """Figure 3: the rows of both tables, and the leaf of each in one structure."""
+    structure = pruning.structures()[0]
+    root, left, right = (f"x{attribute + 1}" for attribute in structure)
+    heads = ("x1", "x2", "x3", "class", "in D1", "in D2", f"leaf of {root}, then {left} or {right}")
+    return Grid(
+        heads,
+        tuple(
+            (
+                *map(str, row),
+                "yes",
+                "yes" if row in pruning.D2 else "no",
+                "".join(map(str, pruning.leaf_of(structure, row))),
+            )
+            for row in pruning.D1
+        ),
+    )
+
+
+def pruned_table(_: Sequence[Row]) -> Grid:
+    """Figure 4: which leaves are left of each structure, with each table."""
+
+    def leaves(structure: pruning.Structure, table: pruning.Table) -> str:
+        return ", ".join("".join(map(str, leaf)) for leaf in pruning.pruned(structure, table)[2])
+
+    return Grid(
+        ("tests: root, then for 0, for 1", "leaves of R1 (from D1)", "leaves of R2 (from D2)"),
+        tuple(
+            (
+                ", ".join(f"x{attribute + 1}" for attribute in structure),
+                leaves(structure, pruning.D1),
+                leaves(structure, pruning.D2),
+            )
+            for structure in pruning.structures()
+        ),
+    )
+
+
+def handmade_table(rows: Sequence[Row]) -> Grid:
+    """Figure 12: the tree, path by path."""
+    return Grid(
+        ("path", "label"),
+        tuple((row["path"], str(row["label"])) for row in rows if "path" in row),
     )

@@ -1,4 +1,4 @@
-"""Table 1 and figures 1 to 5 of RDT-2012."""
+"""Tables 1 and 2 and figures 1 to 5 of RDT-2012."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from experiments.papers.experiment import Cell, Comparison, Experiment, Paper, R
 from experiments.papers.rdt import cells
 from experiments.papers.rdt.jobs import ID3_OURS
 from experiments.papers.rdt.protocol import FULL_2012, QUICK_2012, Effort
+from experiments.papers.rdt2009.pictures import characteristics_table
 from experiments.papers.rdt2012 import comparing, pictures
 
 if TYPE_CHECKING:
@@ -59,7 +60,13 @@ def _table_cells(quick: bool) -> list[Cell]:
 
 def _accuracy_cells(data: str, variant: str | None, quick: bool) -> list[Cell]:
     effort = _effort(quick)
-    more = [*cells.forests(variant, effort), *cells.noisy_id3(variant, effort)] if variant else []
+    # The small table is compared with a large one.
+    others = [one for one in (variant, "mushroom" if data == "votes" else None) if one]
+    more = [
+        cell
+        for one in others
+        for cell in (*cells.forests(one, effort), *cells.noisy_id3(one, effort))
+    ]
     both = [
         *cells.forests(data, effort),
         *cells.exact_id3(data),
@@ -94,6 +101,7 @@ def _vertical_cells(quick: bool) -> list[Cell]:
     effort = _effort(quick)
     return [
         *cells.vertical("votes", effort),
+        *cells.price_of_the_union("votes"),
         *cells.forests("votes", effort),
         *cells.ours("votes", effort),
     ]
@@ -121,6 +129,7 @@ def _accuracy(
         partial(_accuracy_cells, data, variant),
         choices=(_FOLDS, _SUMS, *_ID3),
         remarks=(*remarks, _COST),
+        needs=(data,) if data == "votes" else (),
     )
 
 
@@ -157,6 +166,16 @@ PAPER = Paper(
                     "far better at the same price."
                 ),
             ),
+        ),
+        Experiment(
+            "table 2",
+            "the data sets",
+            "Attributes, rows and classes of the three data sets.",
+            comparing.compare_table_2,
+            cells=lambda _: [
+                cell for data in comparing.TABLE_2 for cell in cells.characteristics(data)
+            ],
+            tabulate=characteristics_table,
         ),
         _accuracy(
             "1",

@@ -222,6 +222,8 @@ def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassi
 
 
 def _read_value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for kind in (int, float):
         try:
             return kind(text)

@@ -16,9 +16,20 @@ from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
-from privet.learners.greedy import GREEDY, Grown, Schedule, choose_depth, grow_greedy, split_epsilon
+from privet.learners.greedy import (
+    GREEDY,
+    LATER,
+    MIN_ROWS,
+    Grown,
+    Schedule,
+    choose_depth,
+    grow_greedy,
+    refuse_min_rows,
+    split_epsilon,
+)
 from privet.learners.random_trees.drawing import COMBINES
 from privet.mechanisms.criteria import criterion_named
+from privet.mechanisms.selection import Selection
 from privet.model import Combine
 from privet.model.leaf_vectors import STRENGTH
 
@@ -40,7 +51,7 @@ class ForestClassifier(PrivateClassifier):
         How many trees.
     divide
         ``"budget"`` or ``"people"``.
-    criterion, max_depth, splits, schedule, min_rows, shrink
+    criterion, max_depth, splits, schedule, min_rows, shrink, mechanism, attribute_once
         As for
         :class:`~privet.learners.greedy.GreedyTreeClassifier`.
     combine
@@ -74,7 +85,10 @@ class ForestClassifier(PrivateClassifier):
         "min_rows",
         "shrink",
         "combine",
+        "mechanism",
+        "attribute_once",
     )
+    _later: ClassVar[frozenset[str]] = LATER
 
     def __init__(
         self,
@@ -87,9 +101,11 @@ class ForestClassifier(PrivateClassifier):
         max_depth: int | Literal["auto"] = "auto",
         splits: Splits = "binary",
         schedule: Schedule = "even",
-        min_rows: float = 5,
+        min_rows: float = MIN_ROWS,
         shrink: float = STRENGTH,
         combine: Combine = "probabilities",
+        mechanism: Selection = "permute-and-flip",
+        attribute_once: bool = False,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -103,7 +119,13 @@ class ForestClassifier(PrivateClassifier):
         self.min_rows = min_rows
         self.shrink = shrink
         self.combine = combine
+        self.mechanism = mechanism
+        self.attribute_once = attribute_once
         self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        refuse_min_rows(type(self).__name__, self.schedule, self.min_rows)
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
@@ -147,5 +169,11 @@ class ForestClassifier(PrivateClassifier):
     def _tree(self, curator: AnyCurator, epsilon: Fraction | None, depth: int) -> Grown:
         plan = split_epsilon(self.schedule, epsilon, depth)
         return grow_greedy(
-            curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
+            curator,
+            self.criterion,
+            plan,
+            splits=self.splits,
+            min_rows=self.min_rows,
+            mechanism=self.mechanism,
+            attribute_once=self.attribute_once,
         )

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._types import Splits
-from privet._validate import IntegerIn, NameIn, ParameterCheck, RealIn, check_name
+from privet._validate import Boolean, IntegerIn, NameIn, ParameterCheck, RealIn, check_name
 from privet.accounting.cost import Number
 from privet.accounting.statement import Charge
 from privet.curator import AnyCurator
@@ -27,9 +27,11 @@ from privet.curator.spending import Spending
 from privet.domain import Schema
 from privet.domain.cells import Cells, Split
 from privet.domain.tree import Tree
+from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.learners.resolution import list_thresholds
 from privet.mechanisms.criteria import CRITERIA, criterion_named
+from privet.mechanisms.selection import Selection
 from privet.model.leaf_vectors import STRENGTH, shrink_tree
 
 Schedule = Literal["thesis", "even", "deep"]
@@ -45,14 +47,20 @@ GREEDY: Mapping[str, ParameterCheck] = {
     "schedule": NameIn(*get_args(Schedule)),
     "min_rows": RealIn(least=0),
     "shrink": RealIn(least=0),
+    "mechanism": NameIn(*get_args(Selection)),
+    "attribute_once": Boolean(),
 }
+#: Parameters of both that 0.1 did not have.
+LATER = frozenset({"mechanism", "attribute_once"})
+#: The default of ``min_rows``, which only a schedule with counts on the way looks at.
+MIN_ROWS = 5
 
 
 class GreedyTreeClassifier(PrivateClassifier):
     """A decision tree whose splits are chosen by private selection (Friedman and Schuster 2010;
     Novakovic, chapter 6).
 
-    Every level chooses among all attribute-value candidates at once, by permute-and-flip on the
+    Every level chooses among all attribute-value candidates at once, by private selection on the
     criterion's exact scores. Sensitivity: the criterion's range (max operator 1, Gini 2,
     information gain log2(n) + 1/ln 2 with n declared), and 1 for class counts. Neighbours: one row
     added or removed. Cost: pure ``epsilon``: a level costs its share once, because its cells are
@@ -72,12 +80,19 @@ class GreedyTreeClassifier(PrivateClassifier):
         per value of a categorical attribute).
     schedule
         How epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at
-        every level, for the stopping rules).
+        every level, for the stopping rules: few rows, or one class left).
     min_rows
-        With ``"thesis"``: a node whose noisy size is at most this is not split.
+        A node whose noisy size is at most this is not split. This needs counts on the way, so it
+        can be set with ``schedule="thesis"`` only.
     shrink
         How strongly leaves are shrunk towards their ancestors, in standard deviations of
         their noise.
+    mechanism
+        How a split is drawn: ``"permute-and-flip"``, or ``"exponential"`` as in the papers. Both
+        cost the same; permute-and-flip is never worse.
+    attribute_once
+        Whether a categorical attribute is asked at most once on a path (Novakovic, section 6.3).
+        Numbers may be asked again at another threshold.
 
     Examples
     --------
@@ -97,7 +112,10 @@ class GreedyTreeClassifier(PrivateClassifier):
         "schedule",
         "min_rows",
         "shrink",
+        "mechanism",
+        "attribute_once",
     )
+    _later: ClassVar[frozenset[str]] = LATER
 
     def __init__(
         self,
@@ -108,8 +126,10 @@ class GreedyTreeClassifier(PrivateClassifier):
         max_depth: int | Literal["auto"] = "auto",
         splits: Splits = "binary",
         schedule: Schedule = "even",
-        min_rows: float = 5,
+        min_rows: float = MIN_ROWS,
         shrink: float = STRENGTH,
+        mechanism: Selection = "permute-and-flip",
+        attribute_once: bool = False,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -120,7 +140,13 @@ class GreedyTreeClassifier(PrivateClassifier):
         self.schedule = schedule
         self.min_rows = min_rows
         self.shrink = shrink
+        self.mechanism = mechanism
+        self.attribute_once = attribute_once
         self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        refuse_min_rows(type(self).__name__, self.schedule, self.min_rows)
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
@@ -128,11 +154,26 @@ class GreedyTreeClassifier(PrivateClassifier):
         depth = choose_depth(self.max_depth, curator.schema, n_rows, spending.to_share)
         plan = split_epsilon(self.schedule, spending.left, depth)
         grown = grow_greedy(
-            curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
+            curator,
+            self.criterion,
+            plan,
+            splits=self.splits,
+            min_rows=self.min_rows,
+            mechanism=self.mechanism,
+            attribute_once=self.attribute_once,
         )
         spending.charges += grown.charges
         spending.notice_counts([grown.leaf_counts], grown.deviation)
         return Growth((grown.shrunk(self.shrink),), "counts", {"max_depth": depth}, grown.deviation)
+
+
+def refuse_min_rows(owner: str, schedule: Schedule, min_rows: float) -> None:
+    """Raise where ``min_rows`` is set and no schedule would look at it."""
+    if schedule != "thesis" and min_rows not in (0, MIN_ROWS):  # 0 asks for nothing
+        raise ParameterError(
+            f"{owner}: min_rows={min_rows:g} needs class counts on the way, which "
+            f"schedule={schedule!r} does not pay for; set schedule='thesis', or leave min_rows out"
+        )
 
 
 def choose_depth(
@@ -227,6 +268,8 @@ def grow_greedy(
     *,
     splits: Splits = "binary",
     min_rows: float = 0,
+    mechanism: Selection = "permute-and-flip",
+    attribute_once: bool = False,
 ) -> Grown:
     """Grow one tree of at most ``len(shares.splits)`` levels.
 
@@ -237,6 +280,7 @@ def grow_greedy(
     cells = Cells.everything(schema)
     possible: list[Possible] = [tuple(frozenset(range(size)) for size in schema.sizes)]
     closed = [False]
+    asked_above: list[frozenset[str]] = [frozenset()]
     charges: list[Charge] = []
     for depth, share in enumerate(shares.splits):
         if shares.counts[depth]:
@@ -247,7 +291,7 @@ def grow_greedy(
                 if counts.sum() <= min_rows or (counts > 0).sum() <= 1:
                     closed[cell] = True
         candidates = [
-            [] if closed[c] else split_candidates(schema, possible[c], splits)
+            [] if closed[c] else split_candidates(schema, possible[c], splits, asked_above[c])
             for c in range(len(cells))
         ]
         open_cells = [c for c in range(len(cells)) if candidates[c]]
@@ -255,7 +299,9 @@ def grow_greedy(
             break
         # A closed cell has nothing to choose from; the question is asked about the open ones.
         asked = cells if len(open_cells) == len(cells) else _keep_cells(cells, open_cells)
-        choice = curator.choose(asked, [candidates[c] for c in open_cells], criterion, share)
+        choice = curator.choose(
+            asked, [candidates[c] for c in open_cells], criterion, share, mechanism=mechanism
+        )
         charges.append(Charge(f"splits of level {depth}", choice.row_cost))
         chosen = {
             c: split
@@ -264,6 +310,7 @@ def grow_greedy(
         }
         if not chosen:
             break
+        asked_above = _note_asked(schema, asked_above, chosen, attribute_once)
         cells, possible, closed = _refine_level(schema, cells, possible, chosen)
     leaves = curator.count(cells, shares.counts[-1])
     charges.append(Charge("class counts of the leaves", leaves.row_cost))
@@ -271,15 +318,20 @@ def grow_greedy(
     return Grown(cells, leaves.tables[0], leaves.deviation, tuple(charges), of_nodes)
 
 
-def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list[Split]:
-    """Return all splits that separate the values still possible.
+def split_candidates(
+    schema: Schema,
+    possible: Possible,
+    splits: Splits,
+    asked_above: frozenset[str] = frozenset(),
+) -> list[Split]:
+    """Return all splits that separate the values still possible, but of attributes that were asked.
 
     One value against the rest, a threshold, or one child per value.
     """
     candidates: list[Split] = []
     for name, codes in zip(schema.names, possible, strict=True):
         attribute = schema.attributes[name]
-        if len(codes) < 2:
+        if len(codes) < 2 or name in asked_above:
             continue
         if attribute.ordered:
             low, high = min(codes), max(codes)
@@ -295,6 +347,25 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
         else:
             candidates += [Split.value(schema, name, code=code) for code in sorted(codes)]
     return candidates
+
+
+def _note_asked(
+    schema: Schema,
+    asked_above: Sequence[frozenset[str]],
+    chosen: Mapping[int, Split],
+    attribute_once: bool,
+) -> list[frozenset[str]]:
+    """Return for each cell of the next level which attributes must not be asked again."""
+    after: list[frozenset[str]] = []
+    for cell, asked in enumerate(asked_above):
+        if cell not in chosen:
+            after.append(asked)
+            continue
+        name = chosen[cell].attribute
+        again = not attribute_once or schema.attributes[name].ordered
+        new: frozenset[str] = frozenset() if again else frozenset({name})
+        after += [asked | new] * chosen[cell].n_children
+    return after
 
 
 def _refine_level(

@@ -349,8 +349,12 @@ def model_of(given: object, owner: str) -> Model:
 
 def _gini_drop(tree: Tree) -> Floats:
     """Return the drop in Gini impurity, times the rows, from each node to its children."""
-    sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
-    squares = (np.maximum(tree.counts, 0.0) ** 2).sum(axis=1)
+    counts, inner = tree.counts, tree.cells.attribute >= 0
+    if inner.sum() > 1 and (counts[inner] == counts[0]).all():
+        # Its inner nodes answer as the root does (``unknown="prior"``): what they count is below.
+        counts = sum_upwards(tree.cells, np.where(inner[:, None], 0.0, counts))
+    sizes = np.maximum(counts, 0.0).sum(axis=1)
+    squares = (np.maximum(counts, 0.0) ** 2).sum(axis=1)
     impurity = sizes - np.divide(squares, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     below = np.zeros_like(impurity)
     np.add.at(below, tree.cells.parents[1:], impurity[1:])

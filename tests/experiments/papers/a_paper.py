@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.papers.experiment import Cell, Comparison, Experiment, Paper, Row
+from experiments.papers.experiment import Cell, Comparison, Experiment, Paper, Row, Verdict
 from privet.report.plots.boxes import draw_boxes
 
 
@@ -33,9 +33,15 @@ def fails(log: str) -> list[Row]:
 def compare(rows: Sequence[Row]) -> list[Comparison]:
     finite = [row["square"] for row in rows if row["square"] != float("inf")]
     return [
-        Comparison("the largest", "9 <at most>", f"{max(finite)}", max(finite) <= 9),
-        Comparison("the least", "7", f"{min(finite)}", min(finite) == 7, "squares begin at 0"),
+        Comparison("the largest", "9 <at most>", f"{max(finite)}", _verdict(max(finite) <= 9)),
+        Comparison(
+            "the least", "7", f"{min(finite)}", _verdict(min(finite) == 7), "squares begin at 0"
+        ),
     ]
+
+
+def _verdict(holds: bool) -> Verdict:
+    return "agrees" if holds else "differs"
 
 
 def draw(rows: Sequence[Row]) -> object:

@@ -71,14 +71,14 @@ def test_data_that_is_not_present_is_told(
         (
             ("rdt2012", "--figure", "99"),
             (
-                "figure must be one of those that there are (of rdt2012: table 1, 1, 2, 3, 4, 5); "
-                "got '99'"
+                "figure must be one of those that there are (of rdt2012: table 1, table 2, 1, 2, "
+                "3, 4, 5); got '99'"
             ),
         ),
         (("rdt2009", "--jobs", "0"), "jobs must be an integer of at least 1, got 0"),
         (
             ("anatomy", "--figure", "7"),
-            "figure must be one of those that there are (of anatomy: 4, 5, 6); got '7'",
+            "figure must be one of those that there are (of anatomy: 4, 5, 6, love canal); got '7'",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.papers.experiment import Cell, Comparison, Outcome
+from experiments.papers.experiment import Cell, Comparison, Outcome, Verdict
 from experiments.papers.keeping import Kept
 from experiments.papers.papers import MODULES, paper_named
 from experiments.papers.running import run_cells
@@ -32,7 +32,7 @@ def test_cells_are_done_once_and_kept(tmp_path):
     with watched(lambda *one: told.append(one)):
         first = reproduce([paper(log)], tmp_path / "out", jobs=1)
     assert done(log) == 4  # the table shares a cell with the figure
-    assert [one.verdict for one in first] == ["agrees in part", "agrees in part"]
+    assert [one.verdict for one in first] == ["1 agrees, 1 differs"] * 2
     assert max(share for _, share in told if share is not None) == 1.0
     again = reproduce([paper(log)], tmp_path / "out", jobs=1)
     assert done(log) == 4
@@ -88,7 +88,7 @@ def test_data_that_is_not_present(tmp_path, monkeypatch):
     outcomes = reproduce(
         [paper(tmp_path / "log", data=("votes",))], tmp_path / "out", quick=True, jobs=1
     )
-    assert [one.verdict for one in outcomes] == ["agrees in part", "data not present"]
+    assert [one.verdict for one in outcomes] == ["1 agrees, 1 differs", "data not present"]
     assert (
         "Data not present: there is no votes here, set PRIVET_DATA."
         in (tmp_path / "out" / REPORT).read_text()
@@ -110,7 +110,10 @@ def test_a_figure_whose_main_data_is_missing_is_not_shown_with_what_it_is_compar
         Cell(squares, {"number": 3, "log": log}, data=("votes",)),
     ]
     one = paper(tmp_path / "log").experiments[0]
-    for needs, rows, verdict in ((("votes",), 0, "data not present"), ((), 2, "agrees in part")):
+    for needs, rows, verdict in (
+        (("votes",), 0, "data not present"),
+        ((), 2, "1 agrees, 1 differs"),
+    ):
         experiment = replace(one, cells=lambda _: cells, needs=needs)
         (found,) = reproduce(
             [replace(paper(tmp_path / "log"), experiments=(experiment,))], tmp_path / "out", jobs=1
@@ -152,6 +155,7 @@ def test_the_report_is_one_page_that_loads_nothing(tmp_path):
     assert "9 &lt;at most&gt;" in text
     assert "squares begin at 0" in text
     assert "A quick run" in text
+    assert "2 figures, tables and texts, 4 claims: 2 agree, 2 differ." in text
     with (tmp_path / "out" / "made-up-figure-1.csv").open(newline="") as file:
         read = list(csv.DictReader(file))
     assert [float(row["square"]) for row in read] == [0, math.inf, 1, math.inf]
@@ -162,6 +166,21 @@ def test_the_report_is_one_page_that_loads_nothing(tmp_path):
 def test_figures_are_chosen_by_number(tmp_path, asked):
     assert [one.number for _, one in choose([paper(tmp_path)], [asked])] == ["table 2"]
     assert [one.number for _, one in choose([paper(tmp_path)], ["Figure 1", "fig-1"])] == ["1"]
+
+
+@pytest.mark.parametrize("asked", ["love canal", "Love-Canal"])
+def test_stories_are_chosen_by_name(asked):
+    (chosen,) = choose([paper_named("anatomy")], [asked])
+    assert chosen[1].number == "love canal"
+
+
+def test_what_has_cells_starts_no_servers(tmp_path):
+    def alone(*_):
+        raise AssertionError
+
+    one = replace(paper(tmp_path / "log"), alone=alone)
+    (outcome, _) = reproduce([one], tmp_path / "out", quick=True, jobs=1)
+    assert outcome.rows
 
 
 def test_a_figure_that_there_is_not(tmp_path):
@@ -185,16 +204,19 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 
 
 def test_verdicts():
-    def verdict(*agrees: bool | None) -> str:
+    def verdict(*told: Verdict | None) -> str:
         one = paper(Path())
-        return Outcome(
-            one, one.experiments[0], [{}], (), [Comparison("", "", "", told) for told in agrees]
-        ).verdict
+        claims = [Comparison("", "", "", each) for each in told]
+        return Outcome(one, one.experiments[0], [{}], (), claims).verdict
 
-    assert verdict(True, None) == "agrees"
-    assert verdict(True, False) == "agrees in part"
-    assert verdict(False, None) == "differs"
-    assert verdict(None) == verdict() == "cannot be told"
+    assert verdict("agrees", None, "agrees") == "agrees"
+    assert verdict("differs", None) == "differs"
+    assert verdict("cannot tell") == "cannot tell"
+    assert verdict("agrees", "differs") == "1 agrees, 1 differs"
+    assert verdict("differs", "agrees", "cannot tell", "agrees", "cannot tell") == (
+        "2 agree, 1 differs, 2 cannot tell"
+    )
+    assert verdict(None) == verdict() == "no claim"
 
 
 @pytest.mark.parametrize("name", MODULES)

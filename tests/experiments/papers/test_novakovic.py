@@ -19,7 +19,7 @@ from experiments.papers.novakovic.paper import PAPER
 from experiments.papers.novakovic.tables import folds, table
 from experiments.papers.textbook import index_by_weight, laplace_not_private
 from privet.testing import SeededBits, unlock_test_seeds
-from tests.experiments.papers.invented import compared_and_drawn, lines_of
+from tests.experiments.papers.worlds import World, compare_and_draw
 
 CAR, TIC_TAC_TOE = "17", "18"
 rng = np.random.default_rng(1)
@@ -208,38 +208,44 @@ def test_accuracy_grows_with_epsilon_from_end_to_end():
 # -- pictures and verdicts ---------------------------------------------------------------------------------------------  # noqa: E501
 
 
-def accuracy(given, run):
-    better = {jobs.MAX_PUBLISHED: 0.02, jobs.MAX: -0.01}.get(given["method"], 0.0)
-    return 0.6 + better + 0.01 * given.get("epsilon", 5) + 0.001 * run
+BETTER = World(0.6, {"epsilon": 0.05}, {jobs.MAX_PUBLISHED: 0.02, jobs.MAX: -0.02}, noise=0.001)
 
 
 @pytest.mark.parametrize(("number", "quick"), [("9", True), ("18", True), ("18", False)])
 def test_figures_are_compared_and_drawn(number, quick):
     one = next(one for one in PAPER.experiments if one.number == number)
-    rows = lines_of(one.cells(quick), accuracy)
-    compared, text = compared_and_drawn(one, rows)
+    compared, text = compare_and_draw(one, BETTER, quick=quick)
     assert f"max operator, {NOT_PRIVATE}" in text
     assert "Privet's default (Gibbs)" in text
-    verdicts = {statement.what: statement.agrees for statement in compared}
-    assert verdicts[f"max operator at least as good as Gini, {NOT_PRIVATE}, shuffled"] is True
-    assert verdicts["max operator at least as good as Gini, corrected, shuffled"] is False
-    assert verdicts["accuracy over epsilon, corrected, shuffled"] is False  # it always grows here
+    verdicts = {statement.what: statement.verdict for statement in compared}
+    assert verdicts[f"max operator less Gini, {NOT_PRIVATE}, shuffled"] == "agrees"
+    assert verdicts["max operator less Gini, corrected, shuffled"] == "differs"
+    falls = "falls of a run's accuracy from one epsilon to the next, corrected, shuffled"
+    assert verdicts[falls] == "differs"  # it always grows here
+
+
+@pytest.mark.parametrize("number", ["information gain", "folds", "dimensions", "linkage"])
+def test_remarks_are_compared_and_drawn(number):
+    one = next(one for one in PAPER.experiments if one.number == number)
+    compare_and_draw(one, BETTER)
 
 
 def test_the_summary_counts_places():
     one = next(one for one in PAPER.experiments if one.number == "summary")
     assert one.heading == "Summary"
-    compared, text = compared_and_drawn(one, lines_of(one.cells(True), accuracy))
-    told = {statement.what: (statement.ours, statement.agrees) for statement in compared}
-    what = "max operator at least as good as Gini, {}, shuffled"
-    assert told[what.format(NOT_PRIVATE)] == ("in 30 of 30 places, by +0.020 on average", True)
-    assert told[what.format("corrected")] == ("in 0 of 30 places, by -0.010 on average", False)
+    compared, text = compare_and_draw(one, BETTER)
+    told = {statement.what: statement for statement in compared}
+    what = "places in which the max operator is better than Gini, {}, shuffled"
+    assert "in 30 of 30 places, by +0.020 on average" in told[what.format(NOT_PRIVATE)].ours
+    assert told[what.format(NOT_PRIVATE)].verdict == "agrees"
+    assert "in 0 of 30 places, by -0.020 on average" in told[what.format("corrected")].ours
+    assert told[what.format("corrected")].verdict == "differs"
     assert "Tic-Tac-Toe" in text
-    assert "-.010" in text
+    assert "-.020" in text
 
 
 def test_what_is_not_private_is_not_in_the_library():
-    names = ("as_published", "textbook", "not_private(")
+    names = ("as_published", "textbook", "_not_private(")
     library = list(Path(privet.__path__[0]).rglob("*.py"))
     assert len(library) > 100
     assert not [

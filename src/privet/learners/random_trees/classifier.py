@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
+
+import numpy as np
 
 from privet._validate import IntegerIn, NameIn, ParameterCheck, RealIn
 from privet.accounting.cost import Number
@@ -12,7 +15,7 @@ from privet.accounting.statement import People
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.domain import Schema
-from privet.domain.tree import MAX_HEIGHT
+from privet.domain.tree import MAX_HEIGHT, Tree
 from privet.learners.base import Growth, measure_rows
 from privet.learners.batchwise import BatchClassifier
 from privet.learners.random_trees.batches import PEOPLE, add_batch, count_leaves, warn_if_worn
@@ -51,6 +54,10 @@ class RandomTreesClassifier(BatchClassifier):
         How much thin leaves borrow from their ancestors, in standard deviations of their
         noise, and more where noise dominates
         (:func:`~privet.model.leaf_vectors.weigh_batches`); 0 leaves counts as they are.
+    unknown
+        What answers a row with a value that its tree does not know: ``"node"``, the counts of the
+        node where it stands, or ``"prior"``, those of the whole tree (Hanisch's a-priori class).
+        A forest with ``"prior"`` keeps no leaf vectors, so no rows can be added to it.
     people
         Whether the batches of :meth:`partial_fit` are known to hold different people:
         ``"disjoint"``, which is the owner's assertion, or ``"may-overlap"``.
@@ -66,13 +73,15 @@ class RandomTreesClassifier(BatchClassifier):
     """
 
     _name: ClassVar[str] = "random-trees"
-    _public_settings: ClassVar[tuple[str, ...]] = ("n_trees", "combine", "shrink")
+    _public_settings: ClassVar[tuple[str, ...]] = ("n_trees", "combine", "shrink", "unknown")
+    _later: ClassVar[frozenset[str]] = frozenset({"unknown"})
     _parameters: ClassVar[Mapping[str, ParameterCheck]] = {
         "n_trees": IntegerIn(1),
         "height": IntegerIn(1, MAX_HEIGHT, also=("auto",)),
         "combine": NameIn(*COMBINES),
         "shrink": RealIn(least=0, below=MAX_SHRINK),
         "people": PEOPLE,
+        "unknown": NameIn("node", "prior"),
     }
 
     def __init__(
@@ -85,6 +94,7 @@ class RandomTreesClassifier(BatchClassifier):
         combine: Combine = "probabilities",
         shrink: float = STRENGTH,
         people: People = "may-overlap",
+        unknown: Literal["node", "prior"] = "node",
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -94,6 +104,7 @@ class RandomTreesClassifier(BatchClassifier):
         self.combine = combine
         self.shrink = shrink
         self.people = people
+        self.unknown = unknown
         self.random_state = random_state
 
     def _add(self, curator: AnyCurator) -> None:
@@ -110,10 +121,18 @@ class RandomTreesClassifier(BatchClassifier):
         spending.record_charge(f"leaf counts of {self.n_trees} trees", cost)
         spending.notice_counts(batch.tables, batch.deviation)
         evidence = weigh_batches([batch], self.shrink)
+        trees = trees_from(forest, evidence)
+        prior = self.unknown == "prior"
         return Growth(
-            trees_from(forest, evidence),
+            tuple(map(answer_by_root, trees)) if prior else trees,
             self.combine,
             {"height": height},
             batch.deviation,
-            evidence,
+            None if prior else evidence,
         )
+
+
+def answer_by_root(tree: Tree) -> Tree:
+    """Return the tree with the counts of its root in every inner node, where unknown values end."""
+    inner = tree.cells.attribute >= 0
+    return replace(tree, counts=np.where(inner[:, None], tree.counts[0], tree.counts))
