@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 # Tests wait half of their time, for processes that they start: two for each core at once.
 AT_ONCE ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-.PHONY: help install demo test test-all check audit mutants reproduce faults fuzz bench dist clean
+.PHONY: help install demo test test-all docs check audit mutants reproduce faults fuzz bench dist clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -29,6 +29,10 @@ test: install ## All tests but the slow ones; under ten minutes on two quiet cor
 test-all: install ## All tests, also those with Spark, which is installed first (half a gigabyte)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,dev-spark]'
 	PRIVET_TEST_SEED=random $(BIN)/python -m pytest -n auto --dist worksteal
+
+docs: install ## The documentation site, without the network; a dead link fails.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+	@echo "The site is in site/; $(BIN)/python -m http.server --bind 127.0.0.1 --directory site shows it at http://127.0.0.1:8000"
 
 check: install ## Style, types, layers
 	$(BIN)/ruff check .
@@ -60,4 +64,4 @@ dist: install ## A wheel and a source archive in dist/
 	$(BIN)/uv build --quiet --out-dir dist
 
 clean: ## Remove what make made
-	rm -rf $(VENV) dist demo-out fuzz-crashes reproduce-out anatomy-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) dist demo-out fuzz-crashes reproduce-out anatomy-out site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
