@@ -355,9 +355,10 @@ The slope is that of log seconds over log rows: 1 is linear, and less where a pa
 of the space). The last columns are the line, fixed + rows x seconds per row, with the least relative errors. Numbers are the best of three
 runs, but one run for the default learner from a million rows on and for ten million rows.
 
-**The bound on memory.** From a data frame rows are looked at 2^18 at a time, from a database some 32,000 at a time. With k attributes
-and T classes, a row of the block takes at most 2k bytes for codes, 8T for scores and 16 for its weight: 2^18 (2k + 8T + 16) bytes in all,
-15 MiB for adult, whatever the number of rows. Beside it stand the tables and states of the space, which `TreeSpace.size` bounds
+**The bound on memory.** Rows are looked at 2^18 at a time. With k attributes and T classes, a row of the block takes at most 2k bytes
+for codes, 16T for scores and 16 for its weight: 2^18 (2k + 16T + 16) bytes in all, 19 MiB for adult, whatever the number of rows. Within
+a fit, 8T bytes of scores are kept for each row, at most 256 MiB. Beside it stand the tables of the blocks of attributes that rows are
+counted in, at most 64 MiB, and the tables and states of the space, which `TreeSpace.size` bounds
 (1 GiB, or it is refused). What grows with the rows is the encoded table itself, k + 1 bytes for each row if no attribute has more than
 256 values, and more while it is encoded; from a file, what the database needs to group equal rows (it spills to disk).
 

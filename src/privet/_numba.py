@@ -61,7 +61,7 @@ def find_cache_folder() -> str:
 
     Otherwise it is where Numba keeps things.
     """
-    name = f"privet-{_hash_sources(Path(__file__).parent)}"
+    name = f"privet-{hash_sources(Path(__file__).parent)}"
     for base in _list_cache_bases():
         try:
             folder = follow_own_links(base / name)  # what is kept there is run
@@ -83,7 +83,8 @@ def _list_cache_bases() -> Iterator[Path]:
     yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "privet"
 
 
-def _hash_sources(package: Path) -> str:
+def hash_sources(package: Path) -> str:
+    """Return what tells the loops of an installation from others."""
     digest = hashlib.sha256()
     for path in sorted(
         [

@@ -15,9 +15,17 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
+_LIMITS: list[int] = []  # what this process was told to use at most
+
+
 def count_cores() -> int:
-    """Return the number of cores, which is the most threads that any call uses."""
-    return os.cpu_count() or 1
+    """Return the number of cores, or of those allowed: the most threads that any call uses."""
+    return min([os.cpu_count() or 1, *_LIMITS])
+
+
+def limit_cores(most: int) -> None:
+    """Let this process use so many cores: others of the machine have work of their own."""
+    _LIMITS[:] = [most]
 
 
 def for_each_part(

@@ -11,6 +11,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
+from privet import _steady as steady
 from privet.domain.cells import Split
 from privet.domain.space import (
     TreeSpace,
@@ -20,7 +21,7 @@ from privet.domain.space import (
     threshold_splits,
 )
 from privet.errors import QuestionError
-from privet.mechanisms.gibbs import draw, kernels, steady
+from privet.mechanisms.gibbs import draw, kernels
 from privet.mechanisms.gibbs.slack import epsilon_per_unit, nodes_below, size_per_node, slack
 from tests.mechanisms.gibbs_oracle import (
     RecursionLaw,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from privet import _steady as steady
 from privet.domain.cells import Split
 from privet.domain.space import TreeSpace, threshold_splits
-from privet.mechanisms.gibbs import kernels, steady
+from privet.mechanisms.gibbs import kernels
 from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.mechanisms.gibbs.slack import slack
 from tests.mechanisms.gibbs_oracle import gibbs_of, random_rows, small_schema

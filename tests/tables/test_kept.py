@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from privet.domain import Categorical, Schema
 from privet.errors import TableError
+from privet.tables import kept_rows
 from privet.tables.base import Division
-from privet.tables.duckdb import snapshot, table
-from privet.tables.duckdb.snapshot import NOBODY, KeptRows, keep_rows
+from privet.tables.duckdb import table
+from privet.tables.kept_rows import NOBODY, KeptRows, keep_groups, keep_rows
 from privet.tables.open import open_table
 
 SMALL = Schema(
@@ -217,7 +218,7 @@ def test_a_part_is_gone_with_its_snapshot_for_whoever_waits_for_it(tmp_path):
 def test_a_table_of_many_chunks_is_read_whole(tmp_path, monkeypatch):
     """Rows that do not fit are left out of every chunk, whatever their place in it."""
     monkeypatch.setattr(table, "_CHUNK_BYTES", 1)
-    monkeypatch.setattr(snapshot, "_MAX_POINTS", 1)
+    monkeypatch.setattr(kept_rows, "_MAX_POINTS", 1)
     frame = pd.DataFrame(
         {"a": ["x", "y", "?"] * 3000, "b": ["a", "b", "c"] * 3000, "c": ["no", "yes", "no"] * 3000}
     )
@@ -227,3 +228,23 @@ def test_a_table_of_many_chunks_is_read_whole(tmp_path, monkeypatch):
         blocks = list(source.rows())
     assert len(blocks) == 5
     assert counted(blocks) == {(0, 0, 0): 3000, (1, 1, 1): 3000}
+
+
+def test_groups_are_kept_in_blocks_and_gone_with_the_file(monkeypatch):
+    """Small ones together, so that each block is worth a pass over many tables."""
+    monkeypatch.setattr(kept_rows, "_BLOCK_ROWS", 100)
+    groups = []
+    for seed in range(12):
+        codes, classes, _ = rows_of(WIDE, 30, seed)
+        groups.append((codes, classes, np.arange(1, 31, dtype=np.int64)))
+    kept = keep_groups(WIDE, iter(groups))
+    blocks = list(kept.blocks())
+    assert [len(classes) for _, classes, _ in blocks] == [120, 120, 120]
+    assert counted(blocks) == counted(groups)
+    reading = kept.blocks()
+    next(reading)
+    kept.close()
+    with pytest.raises(TableError, match="snapshot has ended"):
+        next(reading)
+    empty = keep_groups(WIDE, iter(()))
+    assert list(empty.blocks()) == []

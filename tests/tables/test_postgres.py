@@ -19,6 +19,7 @@ import pytest
 from privet.domain import Categorical, Numeric, Schema
 from privet.domain.cells import Cells
 from privet.domain.questions import Question
+from privet.domain.space import TreeSpace
 from privet.errors import (
     MissingDependency,
     ParameterError,
@@ -26,6 +27,8 @@ from privet.errors import (
     SchemaMismatch,
     TableError,
 )
+from privet.tables.counting.row_sums import WeightedTables
+from privet.tables.counting.scoring import Scoring
 from privet.tables.open import open_table, read_blocks, read_public
 from tests.postgres import put_table
 
@@ -516,6 +519,24 @@ def test_a_snapshot_does_not_see_what_others_write(database):
     assert source.count(EVERYTHING)[0].sum() == 11
 
 
+def test_a_snapshot_fetches_its_rows_once(monkeypatch, database):
+    """However many draws ask for them; those of the next one are read anew."""
+    source, fetched = people(database).source(SCHEMA), []
+    fetch = source._fetch_groups
+    monkeypatch.setattr(source, "_fetch_groups", lambda: fetched.append(0) or fetch())
+    sums = WeightedTables(Scoring(SCHEMA, []), TreeSpace(SCHEMA, 1).atoms, [(), (0,), (1,)])
+    seen = []
+    for added in (0, 1):
+        with source.snapshot():
+            seen += [source.sum_rows(sums).tolist() for _ in range(3)]
+            assert sum(int(weights.sum()) for _, _, weights in source.rows()) == 10 + added
+        assert len(fetched) == added + 1
+        run(database, "INSERT INTO people VALUES ('x', 1, 'no')")
+    assert seen[0] == seen[1] == seen[2]
+    assert seen[3] == seen[4] == seen[5]
+    assert sum(seen[3]) == sum(seen[0]) * 11 // 10 > 0
+
+
 def test_other_threads_count_beside_a_snapshot(database):
     table = people(database)
     source, seen = table.source(SCHEMA), []
@@ -583,14 +604,14 @@ def test_a_snapshot_that_is_busy_says_so(database):
     source = people(database, 60_000).source(schema)
     question = Question.of(Cells.everything(schema))
     with source.snapshot():
-        rows = source.rows()
+        rows = source._fetch_groups()
         next(rows)
         with pytest.raises(TableError, match="still being read"):
             source.count(question)
         assert sum(int(weights.sum()) for _, _, weights in rows) > 0
         assert source.count(question)[0].sum() == 60_000
     with source.snapshot():
-        rows = source.rows()
+        rows = source._fetch_groups()
         next(rows)
     # rows that are left half read do not keep the snapshot from ending
     with pytest.raises(TableError):

@@ -163,15 +163,16 @@ def test_rows_stand_for_as_many_as_they_say():
     np.testing.assert_array_equal(often, once * times[:, None, None])
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("clip", ["own", "even"])
-def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch, clip):
+def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch, clip, n_classes):
     """They are added to a place of their own, in as many steps as others."""
-    schema = schema_of(2, 2)
+    schema = schema_of(n_classes, 2)
     codes, classes = random_rows(schema, 10)
     use_plain_loops(monkeypatch, scoring_module)
     steps = []
     for cell in (-1, 0, 1):
-        table = np.zeros((3, 2, 1), dtype=np.int64)
+        table = np.zeros((3, 2, 1 if n_classes == 2 else n_classes), dtype=np.int64)
         cells = np.full(10, cell, dtype=np.int32)
         scoring = Scoring(schema, [])
         steps.append(
@@ -183,6 +184,29 @@ def test_rows_outside_of_all_cells_add_nothing_to_those(monkeypatch, clip):
         )
         assert table.any(axis=(1, 2)).tolist() == [place == cell % 3 for place in range(3)]
     assert steps[0] == steps[1] == steps[2]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_takes_the_same_steps_whatever_it_holds(monkeypatch, n_classes):
+    """In doubt, sure, or sure and wrong."""
+    schema = schema_of(n_classes, 3)
+    scores = np.zeros((3, n_classes))
+    scores[1, 0], scores[2, 0] = 40.0, -800.0
+    scoring = Scoring(schema, [stump(schema, "a0", scores)])
+    use_plain_loops(monkeypatch, scoring_module)
+    steps = []
+    for code in range(3):
+        for label in (0, 1):
+            codes, classes = np.full((1, 4), code, dtype=np.uint8), np.full(4, label)
+
+            def work(codes=codes, classes=classes) -> None:
+                scoring.weights(codes, classes)
+                for clip in ("own", "even"):
+                    derivatives(scoring, codes, classes, clip=clip)
+
+            steps.append(count_steps(work, "scoring"))
+    assert all(found == steps[0] for found in steps)
+    assert sum(steps[0].values()) > 20
 
 
 # -- what the sensitivity stands on ----------------------------------------------------------------
@@ -217,6 +241,30 @@ def test_a_row_is_bounded_whatever_the_scores(given_scores):
     found = derivatives(scoring, codes, classes, clip="even")
     assert ((found**2).sum(axis=(1, 2)) <= even_clip_of(n_classes) ** 2).all()
     assert (found[:, 1] >= 0).all()
+
+
+def test_loops_for_two_classes_say_what_those_for_many_say():
+    """Bit by bit, wherever scores lie."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(0, 1, (2, 5000)) * 10.0 ** rng.integers(-9, 7, 5000)
+    scores[:, :500] = scores[0, :500]  # ties
+    classes, none = rng.integers(0, 2, 5000).astype(np.uint8), NO_WEIGHTS
+    cell = rng.integers(-1, 3, 5000).astype(np.int32)
+    weights, tables = np.zeros((2, 5000), dtype=np.int64), np.zeros((2, 4, 2, 1), dtype=np.int64)
+    for loop, out in zip((scoring_module.weigh, scoring_module.weigh_two), weights, strict=True):
+        loop(scores, classes, 0, 5000, out)
+    np.testing.assert_array_equal(*weights)
+    for most, *loops in (
+        (clip_of(2), scoring_module.differentiate, scoring_module.differentiate_two),
+        (
+            even_clip_of(2),
+            scoring_module.differentiate_evenly,
+            scoring_module.differentiate_two_evenly,
+        ),
+    ):
+        for loop, out in zip(loops, tables, strict=True):
+            loop(scores, classes, none, cell, 0, 5000, most, out)
+        np.testing.assert_array_equal(*tables)
 
 
 @pytest.mark.parametrize(("scores", "label"), [([0, 0], 1), ([30, 0], 1), ([0, 30], 0)])

@@ -2,6 +2,7 @@
 run of some fifteen minutes.
 
 python -m experiments.bench.speed [--quick] [--rows 1e6] [--out docs/results]        (--report writes the page anew from its CSV file)
+python -m experiments.bench.speed --only learners                                    (whole learners beside each other; the rest is kept)
 
 Every contestant has a process of its own. The peers' environment is that of
 experiments.bench.accuracy, kept in --cache. --quick looks at small tables for less than a minute,
@@ -33,13 +34,13 @@ from rich.progress import (
 )
 
 from experiments.bench.accuracy.environment import peers_python
-from experiments.bench.speed import results
+from experiments.bench.speed import learners, results
 from experiments.bench.speed.contestants import CONTESTANTS, label
 from experiments.bench.speed.imports import PROGRAMS, started
 from experiments.bench.speed.memory import PROBE, bandwidth_seconds
 from experiments.bench.speed.pictures import draw_all
 from experiments.bench.speed.plan import ROWS, Plan
-from experiments.bench.speed.report import page, terminal, verdict
+from experiments.bench.speed.report import all_goals, page, terminal, verdict
 from experiments.bench.speed.results import Measurement, Run, Task
 from experiments.bench.speed.rows import ATTRIBUTES, Store
 from experiments.bench.speed.summary import Summary
@@ -63,10 +64,11 @@ def main() -> None:
             else peers_python(options.cache)
         )
         plan = Plan(options.rows, options.quick, with_peers=python != Path(sys.executable))
-        found = results.replaced(kept, measured(plan, python, console))
+        measure = measure_learners if options.only else measured
+        found = results.replaced(kept, measure(plan, python, console))
     summary = Summary(found)
     console.print(terminal(summary))
-    for goal in summary.goals():
+    for goal in all_goals(summary):
         if goal.met is not None:
             console.print(
                 (
@@ -75,7 +77,7 @@ def main() -> None:
                 ),
                 markup=False,
             )
-    console.print(verdict(summary.goals()))
+    console.print(verdict(all_goals(summary)))
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         results.write(options.out / "speed.csv", found)
@@ -103,7 +105,11 @@ def measured(plan: Plan, python: Path, console: Console) -> list[Measurement]:
     ):
         store = Store(Path(folder))
         bar = progress.add_task(
-            "tables", total=rounds * (len(comparison) + 1) + len(growth) + len(PROGRAMS)
+            "tables",
+            total=rounds * (len(comparison) + 1)
+            + len(plan.learners())
+            + len(growth)
+            + len(PROGRAMS),
         )
         make_tables(plan, store)
 
@@ -125,6 +131,7 @@ def measured(plan: Plan, python: Path, console: Console) -> list[Measurement]:
             )
             progress.advance(bar)
             measure(comparison, *((3, 0.5) if plan.quick else (5, 6.0)))
+        measure(plan.learners(), *((3, 0.5) if plan.quick else (3, 6.0)))
         measure(growth, *((3, 0.5) if plan.quick else (3, 6.0)))
         for name in PROGRAMS:
             progress.update(bar, description=name)
@@ -132,7 +139,28 @@ def measured(plan: Plan, python: Path, console: Console) -> list[Measurement]:
             progress.advance(bar)
     for failed in (found for found in runs if not found.seconds):
         console.print(f"{described(failed.task)}: {failed.note}", markup=False)
-    return [*machine(loads), *results.pooled(runs)]
+    load = Measurement(learners.LOAD, "Load average", note=f"{min(loads):.1f} to {max(loads):.1f}")
+    return [*machine(loads), load, *results.pooled(runs)]
+
+
+def measure_learners(plan: Plan, python: Path, console: Console) -> list[Measurement]:
+    """Whole learners beside each other."""
+    runs: list[Run] = []
+    loads = [os.getloadavg()[0]]
+    with tempfile.TemporaryDirectory(prefix="privet-speed-") as folder:
+        store = Store(Path(folder))
+        store.make(max(plan.sizes), ATTRIBUTES)
+        for together in processes(plan.learners(), plan):
+            for found in run(together, plan, store, python, 3, 6.0):
+                console.print(
+                    f"{described(found.task)}, {found.task.rows:,} rows: "
+                    f"{found.note or min(found.seconds)}",
+                    markup=False,
+                )
+                runs.append(found)
+                loads.append(os.getloadavg()[0])
+    load = f"{min(loads):.1f} to {max(loads):.1f}"
+    return [Measurement(learners.LOAD, "Load average", note=load), *results.pooled(runs)]
 
 
 def processes(tasks: Sequence[Task], plan: Plan) -> list[list[Task]]:
@@ -172,9 +200,9 @@ def run(
         for task in tasks:
             line = process.stdout.readline()
             answer = json.loads(line) if line else {"note": "failed: the process ended"}
-            yield Run(
-                task, tuple(answer.get("seconds", ())), answer.get("bytes"), answer.get("note", "")
-            )
+            seconds = tuple(answer.get("seconds", ()))
+            said = answer.get("bytes"), answer.get("note", ""), answer.get("cpu")
+            yield Run(task, seconds, *said)
 
 
 def make_tables(plan: Plan, store: Store) -> None:
@@ -220,6 +248,7 @@ def parse() -> argparse.Namespace:
         action="store_true",
         help="small tables, and peers only if their environment is there already",
     )
+    add("--only", choices=["learners"], help="measure this section, and keep the others")
     add(
         "--rows",
         type=lambda text: int(float(text)),

@@ -30,6 +30,8 @@ CONTESTANTS = {
     "gibbs": Contestant("Privet, default learner", "ours:gibbs"),
     "greedy": Contestant("Privet, one greedy tree", "ours:greedy"),
     "diffprivlib": Contestant("diffprivlib RandomForest", "others:diffprivlib", peers=True),
+    "dp-ebm": Contestant("DP-EBM", "others:dp_ebm", peers=True),
+    "hist": Contestant("scikit-learn HistGradientBoosting", "others:hist"),
     "forest": Contestant("scikit-learn RandomForest", "others:forest"),
     "extra": Contestant("scikit-learn ExtraTrees", "others:extra"),
     "sql": Contestant("DuckDB alone, table in memory", "by_hand:table"),
@@ -37,6 +39,9 @@ CONTESTANTS = {
     "predict-frame": Contestant("Privet, data frame", "ours:predict_frame"),
     "predict-array": Contestant("Privet, NumPy array", "ours:predict_array"),
     "predict-codes": Contestant("Privet, encoded rows", "ours:predict_codes"),
+    "predict-gibbs": Contestant("Privet, default learner", "ours:predict_gibbs"),
+    "predict-dp-ebm": Contestant("DP-EBM", "others:predict_dp_ebm", peers=True),
+    "predict-hist": Contestant("scikit-learn HistGradientBoosting", "others:predict_hist"),
     "predict-forest": Contestant("scikit-learn RandomForest", "others:predict_forest"),
     "predict-diffprivlib": Contestant(
         "diffprivlib RandomForest", "others:predict_diffprivlib", peers=True

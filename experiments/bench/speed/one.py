@@ -19,6 +19,7 @@ from typing import Any
 
 from experiments.bench.speed.contestants import CONTESTANTS
 from experiments.bench.speed.memory import mark, risen
+from experiments.bench.speed.processes import cpu_seconds
 from experiments.bench.speed.results import Task
 from experiments.bench.speed.rows import Store
 
@@ -42,15 +43,16 @@ def measure(task: Task, store: Store, times: int, seconds: float) -> dict[str, A
     run()
     run = run if first == task else prepare(task, store)
     gc.collect()
-    before, found = mark(), []
+    before, found, used = mark(), list[float](), list[float]()
     while not found or (
         sum(found) < seconds
         and (len(found) < times or (sum(found) < SHORT and len(found) < 10 * times))
     ):
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), cpu_seconds()
         run()
         found.append(time.perf_counter() - start)
-    return {"seconds": found, "bytes": risen(before)}
+        used.append(cpu_seconds() - cpu)
+    return {"seconds": found, "bytes": risen(before), "cpu": min(used)}
 
 
 def main() -> None:

@@ -30,6 +30,22 @@ def diffprivlib(task: Task, store: Store) -> Timed:
     return _fit(task, store, lambda: _diffprivlib(task))
 
 
+def hist(task: Task, store: Store) -> Timed:
+    return _fit(task, store, _hist)
+
+
+def dp_ebm(task: Task, store: Store) -> Timed:
+    return _fit(task, store, lambda: _dp_ebm(task))
+
+
+def predict_hist(task: Task, store: Store) -> Timed:
+    return _predict(task, store, _hist())
+
+
+def predict_dp_ebm(task: Task, store: Store) -> Timed:
+    return _predict(task, store, _dp_ebm(task))
+
+
 def predict_forest(task: Task, store: Store) -> Timed:
     return _predict(task, store, _forest(task))
 
@@ -42,6 +58,29 @@ def _forest(task: Task) -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(task.trees, max_depth=DEPTH, n_jobs=JOBS)
+
+
+def _hist() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier()  # a hundred rounds, on all cores
+
+
+def _dp_ebm(task: Task) -> Any:
+    from interpret.privacy import DPExplainableBoostingClassifier  # type: ignore[import-not-found]
+
+    names = [f"a{number}" for number in range(task.attributes)]
+    bounds = {
+        name: (0.0, size - 1.0) for name, size in zip(names, sizes(task.attributes), strict=True)
+    }
+    return DPExplainableBoostingClassifier(
+        feature_names=names,
+        feature_types=["continuous"] * task.attributes,
+        epsilon=1,
+        delta=1e-6,
+        privacy_bounds=bounds,
+        n_jobs=JOBS,
+    )
 
 
 def _diffprivlib(task: Task) -> Any:

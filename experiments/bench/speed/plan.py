@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from experiments.bench.speed import learners
 from experiments.bench.speed.contestants import BINARY, CONTESTANTS, MULTIWAY
 from experiments.bench.speed.one import WARM
 from experiments.bench.speed.results import Task
@@ -80,6 +81,11 @@ class Plan:
     @property
     def wide_rows(self) -> int:
         return self.rows // 5
+
+    def learners(self) -> list[Task]:
+        """Whole learners beside each other, over rows."""
+        sizes = [size for size in self.sizes if size != 3 * self.rows]
+        return learners.tasks(self.rows, sizes, peers=self.with_peers)
 
     def comparison(self) -> list[Task]:
         """Fits and predictions on one table; done twice, in turn, so that what else the machine

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
+from experiments.bench.speed import learners
 from experiments.bench.speed.contestants import BINARY, label
 from experiments.bench.speed.memory import PROBE
 from experiments.bench.speed.results import OUT_OF_CORE, Measurement
@@ -108,7 +109,7 @@ what was there when the clock started, so above the table itself.
 
 def page(summary: Summary, pictures: Sequence[str]) -> str:
     """The whole page. Sections without measurements are left out."""
-    goals = summary.goals()
+    goals = all_goals(summary)
     parts = [
         HEAD.format(machine=machine(summary), verdict=verdict(goals), goals=goals_table(goals))
     ]
@@ -126,6 +127,8 @@ def page(summary: Summary, pictures: Sequence[str]) -> str:
                 probes=probe.runs if probe else 0,
             )
         )
+    if summary.of(learners.FITS):
+        parts.append(learners.section(summary, _markdown, _seconds, _megabytes))
     sections = [section for section in ("rows", "attributes", "trees") if summary.lines(section)]
     if sections:
         parts.append(GROWTH)
@@ -158,6 +161,11 @@ def page(summary: Summary, pictures: Sequence[str]) -> str:
         columns = ("what", "rows", "best (s)", "median (s)", "runs", "peak memory (MB)", "")
         parts.append(OUT.format(table=_markdown(columns, lines)))
     return "".join([*parts, HOW])
+
+
+def all_goals(summary: Summary) -> list[Goal]:
+    """The goals of all sections."""
+    return [*summary.goals(), *learners.goals(summary)]
 
 
 def machine(summary: Summary) -> str:

@@ -30,8 +30,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Measurement(Task):
-    """A task with its times in seconds, how many they were, and its peak of memory in bytes above
-    what was there before.
+    """A task with its times in seconds, how many they were, its peak of memory in bytes above what
+    was there before, and the least CPU seconds of its process.
 
     Without a time, ``note`` says why; for facts about the machine it is the fact.
     """
@@ -41,6 +41,7 @@ class Measurement(Task):
     runs: int = 0
     bytes: int | None = None
     note: str = ""
+    cpu: float | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Run:
     seconds: tuple[float, ...] = ()
     bytes: int | None = None
     note: str = ""
+    cpu: float | None = None
 
 
 def pooled(runs: Iterable[Run]) -> list[Measurement]:
@@ -72,6 +74,7 @@ def pooled(runs: Iterable[Run]) -> list[Measurement]:
                 runs=len(seconds),
                 bytes=max(peaks) if peaks else None,
                 note="; ".join(dict.fromkeys(run.note for run in mine if run.note)),
+                cpu=min((run.cpu for run in mine if run.cpu is not None), default=None),
             )
         )
     return found
@@ -108,7 +111,9 @@ def _text(value: Any) -> str:
 
 def _measurement(line: dict[str, str]) -> Measurement:
     numbers = {name: int(line[name] or 0) for name in ("rows", "attributes", "trees", "runs")}
-    times = {name: float(line[name]) if line[name] else None for name in ("best", "median")}
+    times = {
+        name: float(line[name]) if line.get(name) else None for name in ("best", "median", "cpu")
+    }
     texts = {name: line[name] for name in ("section", "contestant", "shape", "note")}
     return Measurement(
         **texts, **numbers, **times, bytes=int(line["bytes"]) if line["bytes"] else None

@@ -51,6 +51,33 @@ MUTANTS = (
         ("curator/test_gradients.py::test_one_row_moves_the_sums_by_the_clip_at_most[4]",),
     ),
     Mutant(
+        "derivatives of a row of two classes are not cut",
+        "differentiate_two",
+        "scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))\n"
+        "slope = max(-clip, min(clip, int(scale * slope_of)))\n"
+        "slopes[i] = slope\n"
+        "bends[i] = max(0, min(clip - abs(slope), int(scale * bend_of)))",
+        "slopes[i] = int(UNIT * slope_of)\nbends[i] = int(UNIT * bend_of)",
+        "a row that the model is surest to be wrong about weighs more than the noise allows for",
+        ("curator/test_gradients.py::test_one_row_moves_the_sums_by_the_clip_at_most[2]",),
+    ),
+    Mutant(
+        "a row of two classes may weigh more than one",
+        "weigh_two",
+        "out[row] = max(0, min(UNIT, int(weight)))",
+        "out[row] = max(0, int(weight))",
+        "who an earlier tree got wrong weighs more than the draw was paid for",
+        ("tables/test_scoring.py::test_a_row_is_bounded_whatever_the_scores",),
+    ),
+    Mutant(
+        "scores of other trees are kept",
+        "_Block.score",
+        "self._keys != keys[:known]",
+        "False",
+        "rows are weighed by trees that were not asked about, so a draw is not what was paid for",
+        ("tables/test_kept_scores.py::test_any_order_of_questions_has_the_same_scores",),
+    ),
+    Mutant(
         "evenly clipped derivatives of a row are not cut",
         "differentiate_evenly",
         "scale = UNIT * min(1.0, clip / max(UNIT * sqrt(slopes + bends), 1.0))\nleft = clip * clip",
@@ -59,6 +86,19 @@ MUTANTS = (
         (
             "curator/test_gradients.py::"
             "test_one_row_moves_evenly_clipped_sums_by_the_clip_in_l2_at_most[4]",
+        ),
+    ),
+    Mutant(
+        "evenly clipped derivatives of a row of two classes are not cut",
+        "differentiate_two_evenly",
+        "scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))\n"
+        "slope = int(scale * ((1.0 if classes[first + i] == 1 else 0.0) - p))\n"
+        "slope = slope if abs(slope) <= clip else 0",
+        "scale = 1.0 * UNIT\nslope = int(scale * ((1.0 if classes[first + i] == 1 else 0.0) - p))",
+        "a row that the model is surest to be wrong about weighs more than the noise allows for",
+        (
+            "curator/test_gradients.py::"
+            "test_one_row_moves_evenly_clipped_sums_by_the_clip_in_l2_at_most[2]",
         ),
     ),
     Mutant(

@@ -35,7 +35,7 @@ from privet.tables.base import CountSource
 
 if TYPE_CHECKING:
     from privet.mechanisms.gibbs.draw import LabelledTree
-    from privet.tables.counting.marginals import Marginals
+    from privet.tables.counting.marginals import Contingency
     from privet.tables.counting.scoring import Scoring
 
 _SPACE = Fields(
@@ -118,18 +118,15 @@ class DrawTree(Query[Drawn]):
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
         return self.space, epsilon, self.weighting
 
-    def exact(self, source: CountSource) -> Marginals:
+    def exact(self, source: CountSource) -> Contingency:
         from privet.mechanisms.gibbs.plan import plan_of
-        from privet.tables.counting.marginals import Marginals
+        from privet.tables.counting.marginals import Contingency
+        from privet.tables.counting.row_sums import WeightedTables, sum_rows
 
         merged, atoms = self.space.merged, self.space.atoms
-        tables = Marginals(plan_of(merged).sets, merged.schema.sizes, self.schema.n_classes)
-        for codes, classes, times in source.rows():
-            weights = self._scoring.weights(codes, classes)
-            tables.add(
-                atoms.merge_codes(codes), classes, weights * times if len(times) else weights
-            )
-        return tables
+        sets = plan_of(merged).sets
+        flat = sum_rows(source, WeightedTables(self._scoring, atoms, sets))
+        return Contingency.of(flat, sets, merged.schema.sizes, self.schema.n_classes)
 
     def answer(self, released: LabelledTree, terms: Answer) -> Drawn:
         return Drawn(**terms.terms, cells=released.cells, labels=released.labels)

@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from privet._types import Json, Tables
 from privet.accounting.cost import Number
 from privet.domain import Schema
 from privet.domain.cells import Cell, Cells
 from privet.domain.questions import Question
-from privet.domain.routing import Routes
 from privet.domain.tree import Tree
 from privet.errors import ParameterError
 from privet.queries.base import Load, Measurement, register
@@ -117,16 +114,13 @@ class Gradients(Measurement):
         return self.cells, self.trees, epsilon, rho, *evenly
 
     def exact(self, source: CountSource) -> Tables:
+        from privet.tables.counting.row_sums import Derivatives, sum_rows
         from privet.tables.counting.scoring import Scoring
 
-        scoring = Scoring(self.schema, self.trees)
-        routes = Routes.through([self._cells])
-        n_cells, *numbers = self.kind.shapes[0]
-        table = np.zeros((n_cells + 1, *numbers), dtype=np.int64)  # the last: rows of no cell
-        for codes, classes, times in source.rows():
-            cell = self._cells.cell[routes.find_nodes(codes, compiled=True)]
-            scoring.add_derivatives(codes, classes, times, cell, table, self.clip)
-        return [table[:-1]]
+        scoring, shape = Scoring(self.schema, self.trees), self.kind.shapes[0]
+        flat = sum_rows(source, Derivatives(scoring, self._cells, shape, self.clip))
+        # what is left out: rows of no cell
+        return [flat[: math.prod(shape)].reshape(shape)]
 
     def to_json(self) -> Json:
         body = {"cells": cells_to(self._cells), "trees": trees_to(self.trees)}

@@ -46,7 +46,7 @@ from privet.queries.answers import NoiseKind
 
 if TYPE_CHECKING:
     from privet.mechanisms.gibbs.draw import LabelledTree
-    from privet.tables.counting.marginals import Marginals
+    from privet.tables.counting.marginals import Contingency
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ def score_cuts(counts: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Draws(Kind["Marginals", "LabelledTree"]):
+class Draws(Kind["Contingency", "LabelledTree"]):
     """A labelled tree, with probability proportional to prior x exp(epsilon x weight of the rows
     that it classifies correctly): the exponential mechanism, sampled exactly.
 
@@ -305,7 +305,7 @@ class Draws(Kind["Marginals", "LabelledTree"]):
         self._unit(price)  # raises where the space is too large for the epsilon
         return Cost.bounded_range(price.in_epsilon())
 
-    def release(self, exact: Marginals, price: Price, bits: Bits) -> LabelledTree:
+    def release(self, exact: Contingency, price: Price, bits: Bits) -> LabelledTree:
         from privet.mechanisms.gibbs.draw import Gibbs, LabelledTree
         from privet.mechanisms.gibbs.plan import plan_of
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from privet._types import Tables, WeightedRows
+from privet._types import Ints, Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
 from privet.domain.drafting.facts import ColumnFacts
@@ -20,6 +20,10 @@ from privet.domain.encode.columns import describe_frame
 from privet.domain.encode.rows import Encoded, check_structure, encode, find_problems
 from privet.domain.questions import Question
 from privet.tables.counting.passes import NO_WEIGHTS, Counting
+from privet.tables.snapshot_scores import SnapshotScores
+
+if TYPE_CHECKING:
+    from privet.tables.counting.row_sums import RowSums
 
 #: Rows at a time, so that what is computed for each of them takes little memory.
 READ_BLOCK = 1 << 18
@@ -82,6 +86,7 @@ class MemorySource:
 
     def __init__(self, schema: Schema, table: object, y: object = None) -> None:
         self._schema, self._table, self._y = schema, table, y
+        self._scores = SnapshotScores()
 
     @cached_property
     def _matrix(self) -> Matrix:
@@ -101,18 +106,25 @@ class MemorySource:
                 NO_WEIGHTS,
             )
 
+    def sum_rows(self, sums: RowSums) -> Ints:
+        """Return sums over all rows; within a snapshot, scores are kept for the next ones."""
+        return self._scores.sum_rows(sums, self.rows())
+
     def parts(self, n_parts: int, key: bytes) -> list[MemoryPart]:
         return [MemoryPart(self, part, n_parts, key) for part in range(n_parts)]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        yield  # the codes never change
+        """Keep what released trees say about the rows, which never change."""
+        with self._scores.snapshot():
+            yield
 
 
 class MemoryPart(MemorySource):
     """One of several random parts of a source."""
 
     def __init__(self, whole: MemorySource, part: int, n_parts: int, key: bytes) -> None:
+        super().__init__(whole._schema, None)
         self._whole, self._part, self._n_parts, self._key = whole, part, n_parts, key
 
     @cached_property

@@ -14,6 +14,7 @@ from experiments.bench.speed.__main__ import processes
 from experiments.bench.speed.__main__ import run as measured_apart
 from experiments.bench.speed.by_hand import statement
 from experiments.bench.speed.contestants import BINARY, CONTESTANTS, MULTIWAY
+from experiments.bench.speed.learners import goals as learner_goals
 from experiments.bench.speed.one import measure
 from experiments.bench.speed.ours import schema_of
 from experiments.bench.speed.out_of_core import BLOCK, schema, write
@@ -234,17 +235,39 @@ def test_a_page_of_few_measurements_has_few_sections():
     assert "### Over" not in text
 
 
+def test_whole_learners_are_compared_at_each_size():
+    found = [
+        Measurement("learners load", "Load average", note="1.0 to 2.0"),
+        *(
+            fit(name, seconds * n / MILLION, shape, "learners", n, bytes=50_000_000, cpu=seconds)
+            for name, shape, seconds in (
+                ("gibbs", MULTIWAY, 1.5),
+                ("dp-ebm", BINARY, 9.0),
+                ("hist", BINARY, 5.0),
+            )
+            for n in (10_000, 100_000, MILLION)
+        ),
+        fit("gibbs", 16.0, MULTIWAY, "learners", 10 * MILLION),
+        fit("predict-gibbs", 0.4, MULTIWAY, "learners predict"),
+    ]
+    text = page(Summary(found), [])
+    assert "| DP-EBM | 0.0900 (6) | 0.900 (6) | 9.000 (6) |  | 1.00 |" in text
+    assert "| Privet, default learner | 1.500 | 50 | 0.400 |" in text
+    verdicts = {goal.what: goal.met for goal in learner_goals(Summary(found))}
+    assert list(verdicts.values()) == [True, False, True, True, False]
+    assert "1.03" in text  # its slope, by the two largest sizes
+
+
 # -- contestants -------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def test_everyone_in_the_plan_is_known_and_peers_can_be_left_out():
     with_peers, without = Plan(), Plan(with_peers=False)
-    assert {task.contestant for task in [*with_peers.comparison(), *with_peers.growth()]} == set(
-        CONTESTANTS
-    )
-    assert not any(
-        CONTESTANTS[task.contestant].peers for task in [*without.comparison(), *without.growth()]
-    )
+    everything = [
+        [*plan.comparison(), *plan.growth(), *plan.learners()] for plan in (with_peers, without)
+    ]
+    assert {task.contestant for task in everything[0]} == set(CONTESTANTS)
+    assert not any(CONTESTANTS[task.contestant].peers for task in everything[1])
     over_rows = [task for task in with_peers.growth() if task.section == "rows"]
     assert max(task.rows for task in over_rows) == 10 * MILLION
     assert (

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet._parallel import for_each_part
+from privet._steady import MOST
 from privet.domain.cells import Cells, Split
 from privet.domain.space import MAX_THREADS, child_masks
 from privet.mechanisms.gibbs.kernels import (
@@ -34,7 +35,6 @@ from privet.mechanisms.gibbs.kernels import (
     sum_class_weights,
 )
 from privet.mechanisms.gibbs.plan import SpaceArrays, codes_of
-from privet.mechanisms.gibbs.steady import MOST
 from privet.mechanisms.randomness import Bits
 
 #: Elementary steps below which starting threads takes longer than the work.

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numba import njit
 
 from privet._numba import compile_kernel
-from privet.mechanisms.gibbs.steady import exp, log
+from privet._steady import exp, log
 
 
 class ContingencyTables(NamedTuple):

@@ -6,24 +6,29 @@ a row differently beside other rows, and then one row more would change what the
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
-from math import exp, floor, sqrt
+from math import floor, sqrt
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from privet._numba import compile_kernel
-from privet._parallel import for_each_range
+from privet._parallel import count_cores, for_each_part, for_each_range
+from privet._steady import exp
 from privet._types import Floats, Ints
 from privet.domain import Schema
 from privet.domain.cells import Cells
 from privet.domain.routing import Routes
+from privet.domain.routing_loops import walk
 from privet.domain.tree import Tree
 from privet.errors import ParameterError, QuestionError
 
+#: Rows whose derivatives are worked out at a time.
+BLOCK = 4096
 #: Weights and derivatives are whole multiples of 1/UNIT: sums of floats would not have a
 #: sensitivity.
 UNIT = 1 << 16
@@ -65,22 +70,36 @@ class Scoring:
         return len(self._trees)
 
     @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self._schema.n_classes
+
+    @property
     def trees(self) -> tuple[Tree, ...]:
         """The trees, in copies that nobody else holds."""
         return tuple(self._trees)
+
+    @cached_property
+    def keys(self) -> tuple[bytes, ...]:
+        """What tells each tree from others: equal ones say the same about every row."""
+        return tuple(_digest_tree(tree) for tree in self._trees)
 
     def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
         """Return how much a row still counts: min(1, (1 - p) T / (T - 1)).
 
         p is the probability that the trees give to its class, T the number of classes.
         """
+        return self.weigh(self.scores(codes), classes)
+
+    def weigh(self, scores: Floats, classes: npt.NDArray[Any]) -> Ints:
+        """Return the weights of rows that have these scores, a line for each class."""
         weights = np.full(len(classes), UNIT, dtype=np.int64)
         if self._trees:
-            total = self._scores(codes)
+            loop = weigh_two if self._schema.n_classes == 2 else weigh
             for_each_range(
                 len(weights),
-                lambda low, high: weigh(total[low:high], classes[low:high], weights[low:high]),
-                workers=total.size >> 17,
+                lambda low, high: loop(scores, classes, low, high, weights),
+                workers=scores.size >> 17,
             )
         return weights
 
@@ -101,25 +120,54 @@ class Scoring:
         in L1, or to :func:`even_clip_of` in L2. It counts ``times`` (empty: once), in its cell. The
         last cell of the table is for rows of none (-1), which take as long as others.
         """
-        n_classes, scores = self._schema.n_classes, self._scores(codes)
+        self.differentiate(self.scores(codes), classes, times, cell, table, clip)
+
+    def differentiate(
+        self,
+        scores: Floats,
+        classes: npt.NDArray[Any],
+        times: Ints,
+        cell: npt.NDArray[Any],
+        table: Ints,
+        clip: Clip = "own",
+    ) -> None:
+        """Add the derivatives of rows that have these scores, see :meth:`add_derivatives`."""
+        n_classes, n_rows = self._schema.n_classes, len(classes)
         if clip == "own":
-            differentiate(scores, classes, times, cell, clip_of(n_classes), table)
+            loop = differentiate_two if n_classes == 2 else differentiate
+            most = clip_of(n_classes)
         else:
-            differentiate_evenly(scores, classes, times, cell, even_clip_of(n_classes), table)
+            loop = differentiate_two_evenly if n_classes == 2 else differentiate_evenly
+            most = even_clip_of(n_classes)
+        parts = max(1, min(n_rows >> 16, count_cores()))
 
-    @cached_property
-    def _routes(self) -> tuple[Routes, Floats]:
-        """The trees laid out for walking, and the scores of their nodes."""
-        return Routes.through([tree.cells for tree in self._trees]), np.concatenate(
-            [tree.counts for tree in self._trees]
-        )
+        def add_part(part: int) -> Ints:
+            # Each thread has a table of its own.
+            mine = np.full_like(table, 0)
+            low, high = n_rows * part // parts, n_rows * (part + 1) // parts
+            loop(scores, classes, times, cell, low, high, most, mine)
+            return mine
 
-    def _scores(self, codes: npt.NDArray[Any]) -> Floats:
-        total = np.zeros((codes.shape[1], self._schema.n_classes))
-        if self._trees:
-            routes, scores = self._routes
-            routes.add_values(codes, scores, total, compiled=True)
+        for mine in for_each_part(parts, add_part):
+            table += mine
+
+    def scores(self, codes: npt.NDArray[Any]) -> Floats:
+        """Return what the trees say about each row, summed in their order: a line per class."""
+        total = np.zeros((self._schema.n_classes, codes.shape[1]))
+        self.add_scores(codes, total, 0, len(self._trees))
         return total
+
+    def add_scores(self, codes: npt.NDArray[Any], total: Floats, first: int, last: int) -> None:
+        """Add what the trees from ``first`` to ``last`` say about each row."""
+        trees = self._trees[first:last]
+        if trees:
+            routes = Routes.through([tree.cells for tree in trees])
+            values = np.concatenate([tree.counts.T for tree in trees], axis=1)
+            for_each_range(
+                codes.shape[1],
+                lambda low, high: add_scores(codes, low, high, *routes.arrays, values, total),
+                workers=len(trees) * codes.shape[1] >> 17,
+            )
 
 
 def clip_of(n_classes: int) -> int:
@@ -145,6 +193,15 @@ def copy_cells(schema: Schema, cells: Cells) -> Cells:
     return Cells(schema, cells.attribute, cells.offset, cells.branch, cells.cell, cells.n_cells)
 
 
+def _digest_tree(tree: Tree) -> bytes:
+    cells = tree.cells
+    digest = hashlib.sha256()
+    for part in (cells.attribute, cells.offset, cells.branch, cells.cell, tree.counts):
+        digest.update(f"{part.dtype.str} {part.shape} ".encode())
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.digest()
+
+
 def _copy_tree(schema: Schema, tree: Tree) -> Tree:
     if type(tree) is not Tree:
         raise ParameterError(f"rows are weighed by released plain trees, got {type(tree).__name__}")
@@ -155,6 +212,33 @@ def _copy_tree(schema: Schema, tree: Tree) -> Tree:
 
 
 # -- compiled loops, one row at a time --
+
+
+@compile_kernel
+def add_scores(
+    codes: Any,
+    low: int,
+    high: int,
+    root: Any,
+    steps: Any,
+    words: Any,
+    first_end: Any,
+    values: Any,
+    total: Any,
+) -> None:
+    """Add the scores of the nodes that the rows from ``low`` to ``high`` end in, tree by tree.
+
+    ``values`` and ``total`` have a line for each class.
+    """
+    node = np.empty(BLOCK, dtype=np.uint64)
+    for first in range(low, high, BLOCK):
+        n = min(BLOCK, high - first)
+        for t in range(len(root)):
+            walk(codes, first, n, root[t], steps[t], words, first_end, node)
+            for c in range(len(total)):
+                line, value = total[c, first : first + n], values[c]
+                for i in range(n):
+                    line[i] += value[node[i]]
 
 
 @compile_kernel(error_model="numpy")
@@ -171,27 +255,40 @@ def softmax(scores: Any, out: Any) -> None:
 
 
 @compile_kernel(error_model="numpy")
-def weigh(total: Any, classes: Any, out: Any) -> None:
-    """Write the weight of each row, from 0 to UNIT, into ``out``."""
-    n_classes = total.shape[1]
+def weigh(total: Any, classes: Any, low: int, high: int, out: Any) -> None:
+    """Write the weight of each row from ``low`` to ``high``, from 0 to UNIT, into ``out``."""
+    n_classes = len(total)
     p = np.empty(n_classes)
-    for row in range(len(classes)):
-        softmax(total[row], p)
+    for row in range(low, high):
+        softmax(total[:, row], p)
         weight = floor(UNIT * (1.0 - p[classes[row]]) * n_classes / (n_classes - 1))
         out[row] = max(0, min(UNIT, int(weight)))
 
 
 @compile_kernel(error_model="numpy")
-def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any) -> None:
-    """Add the derivatives of each row to its cell (-1: the last of the table), in units, each row's
-    at most ``clip`` in L1.
+def weigh_two(total: Any, classes: Any, low: int, high: int, out: Any) -> None:
+    """Do what :func:`weigh` does for two classes, where the loop becomes vector instructions."""
+    for row in range(low, high):
+        ahead = total[1, row] - total[0, row]
+        less = exp(-abs(ahead))
+        likely = (ahead > 0.0) == (classes[row] == 1)
+        weight = floor(UNIT * (1.0 - (1.0 if likely else less) / (1.0 + less)) * 2)
+        out[row] = max(0, min(UNIT, int(weight)))
+
+
+@compile_kernel(error_model="numpy")
+def differentiate(
+    total: Any, classes: Any, times: Any, cell: Any, low: int, high: int, clip: int, table: Any
+) -> None:
+    """Add the derivatives of each row from ``low`` to ``high`` to its cell (-1: the last of the
+    table), in units, each row's at most ``clip`` in L1.
     """
-    n_classes, numbers = total.shape[1], table.shape[2]
+    n_classes, numbers = len(total), table.shape[2]
     first = n_classes - numbers  # of two classes, only the second
     p = np.empty(n_classes)
-    for row in range(len(classes)):
+    for row in range(low, high):
         place = cell[row] if cell[row] >= 0 else len(table) - 1
-        softmax(total[row], p)
+        softmax(total[:, row], p)
         size = 0.0
         for c in range(first, n_classes):
             size += abs((1.0 if c == classes[row] else 0.0) - p[c]) + p[c] * (1.0 - p[c])
@@ -209,21 +306,46 @@ def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, ta
 
 
 @compile_kernel(error_model="numpy")
-def differentiate_evenly(
-    total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any
+def differentiate_two(
+    total: Any, classes: Any, times: Any, cell: Any, low: int, high: int, clip: int, table: Any
 ) -> None:
-    """Add the derivatives of each row to its cell (-1: the last of the table), in units, each row's
-    at most ``clip`` in L2.
+    """Do what :func:`differentiate` does for two classes: most of it in vector instructions."""
+    slopes, bends = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
+    for first in range(low, high, BLOCK):
+        n = min(BLOCK, high - first)
+        for i in range(n):
+            ahead = total[1, first + i] - total[0, first + i]
+            less = exp(-abs(ahead))
+            p = (1.0 if ahead > 0.0 else less) / (1.0 + less)
+            slope_of, bend_of = (1.0 if classes[first + i] == 1 else 0.0) - p, p * (1.0 - p)
+            size = abs(slope_of) + bend_of
+            scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))
+            slope = max(-clip, min(clip, int(scale * slope_of)))
+            slopes[i] = slope
+            bends[i] = max(0, min(clip - abs(slope), int(scale * bend_of)))
+        for i in range(n):
+            row = first + i
+            place = cell[row] if cell[row] >= 0 else len(table) - 1
+            table[place, 0, 0] += slopes[i] * (times[row] if len(times) else 1)
+            table[place, 1, 0] += bends[i] * (times[row] if len(times) else 1)
+
+
+@compile_kernel(error_model="numpy")
+def differentiate_evenly(
+    total: Any, classes: Any, times: Any, cell: Any, low: int, high: int, clip: int, table: Any
+) -> None:
+    """Add the derivatives of each row from ``low`` to ``high`` to its cell (-1: the last of the
+    table), in units, each row's at most ``clip`` in L2.
 
     Rows of equal scores are scaled alike, as one of the least likely class has to be. So sums are
     zero where the scores are right; a clip by each row's own size makes scores too sure.
     """
-    n_classes, numbers = total.shape[1], table.shape[2]
+    n_classes, numbers = len(total), table.shape[2]
     first = n_classes - numbers  # of two classes, only the second
     p = np.empty(n_classes)
-    for row in range(len(classes)):
+    for row in range(low, high):
         place = cell[row] if cell[row] >= 0 else len(table) - 1
-        softmax(total[row], p)
+        softmax(total[:, row], p)
         least, likely, bends = 1.0, 0.0, 0.0
         for c in range(n_classes):
             least = min(least, p[c])
@@ -243,3 +365,33 @@ def differentiate_evenly(
             left -= bend * bend
             table[place, 0, c - first] += slope * (times[row] if len(times) else 1)
             table[place, 1, c - first] += bend * (times[row] if len(times) else 1)
+
+
+@compile_kernel(error_model="numpy")
+def differentiate_two_evenly(
+    total: Any, classes: Any, times: Any, cell: Any, low: int, high: int, clip: int, table: Any
+) -> None:
+    """Do what :func:`differentiate_evenly` does for two classes: most of it in vector
+    instructions.
+    """
+    slopes, bends = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
+    for first in range(low, high, BLOCK):
+        n = min(BLOCK, high - first)
+        for i in range(n):
+            ahead = total[1, first + i] - total[0, first + i]
+            less = exp(-abs(ahead))
+            p, least = (1.0 if ahead > 0.0 else less) / (1.0 + less), less / (1.0 + less)
+            bend_of = p * (1.0 - p)
+            size = sqrt((1.0 - least) ** 2 + bend_of**2)
+            scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))
+            slope = int(scale * ((1.0 if classes[first + i] == 1 else 0.0) - p))
+            slope = slope if abs(slope) <= clip else 0
+            left = clip * clip - slope * slope
+            bend = int(scale * bend_of)
+            slopes[i] = slope
+            bends[i] = bend if 0 <= bend <= clip and bend * bend <= left else 0
+        for i in range(n):
+            row = first + i
+            place = cell[row] if cell[row] >= 0 else len(table) - 1
+            table[place, 0, 0] += slopes[i] * (times[row] if len(times) else 1)
+            table[place, 1, 0] += bends[i] * (times[row] if len(times) else 1)

@@ -2,5 +2,4 @@
 
 - :mod:`~privet.tables.duckdb.table`: the table, and its exact counts
 - :mod:`~privet.tables.duckdb.codes`: connections, and statements that encode rows
-- :mod:`~privet.tables.duckdb.snapshot`: encoded rows in an unnamed file, read once
 """

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet._progress import is_watched, polled, tell
-from privet._types import Tables, WeightedRows
+from privet._types import Ints, Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
 from privet.domain.drafting.facts import ColumnFacts
@@ -48,10 +48,13 @@ from privet.tables.duckdb.codes import (
     plan_readings,
     readable_expression,
 )
-from privet.tables.duckdb.snapshot import NOBODY, KeptRows, PeopleRows, keep_rows
+from privet.tables.kept_rows import NOBODY, KeptRows, PeopleRows, keep_rows
+from privet.tables.snapshot_scores import SnapshotScores
 
 if TYPE_CHECKING:
     import duckdb
+
+    from privet.tables.counting.row_sums import RowSums
 
 _SQLITE = b"SQLite format 3\0"  # which DuckDB would open with an extension, and read otherwise
 
@@ -295,11 +298,12 @@ class DuckDBSource:
         self._snapshots = 0  # that are open, one in another
         self._kept: KeptRows | None = None
         self._divided: Division | None = None  # of this snapshot
+        self._scores = SnapshotScores()
         self._lock = threading.RLock()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Keep the encoded rows (:mod:`~privet.tables.duckdb.snapshot`), so that all questions see
+        """Keep the encoded rows (:mod:`~privet.tables.kept_rows`), so that all questions see
         the same rows.
 
         They are read by the first question, after its charge.
@@ -307,7 +311,8 @@ class DuckDBSource:
         with self._lock:
             self._snapshots += 1
             try:
-                yield
+                with self._scores.snapshot():
+                    yield
             finally:
                 self._snapshots -= 1
                 if self._snapshots == 0:
@@ -330,6 +335,10 @@ class DuckDBSource:
             return
         for codes, classes, _ in self._read("counting"):
             yield codes, classes, NO_WEIGHTS
+
+    def sum_rows(self, sums: RowSums) -> Ints:
+        """Return sums over all rows; within a snapshot, scores are kept for the next ones."""
+        return self._scores.sum_rows(sums, self.rows())
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
         """Return parts of this snapshot.

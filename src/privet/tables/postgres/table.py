@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privet._types import Tables, WeightedRows
+from privet._types import Ints, Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
 from privet.domain.drafting.facts import ColumnFacts
@@ -33,6 +33,7 @@ from privet.tables.dialect import (
     used_codes,
 )
 from privet.tables.grouping import Cases, CodeRadix
+from privet.tables.kept_rows import KeptRows, keep_groups
 from privet.tables.postgres.catalog import describe_postgres_columns
 from privet.tables.postgres.codes import (
     PostgresDialect,
@@ -41,9 +42,11 @@ from privet.tables.postgres.codes import (
     postgres_kind_of,
 )
 from privet.tables.postgres.connections import PostgresConnections, fetch_all, fetch_blocks
+from privet.tables.snapshot_scores import SnapshotScores
 from privet.tables.sources.builtin import POSTGRES
 
 if TYPE_CHECKING:
+    from privet.tables.counting.row_sums import RowSums
     from privet.tables.postgres.connections import Connection
 
 _TABLES = (
@@ -226,9 +229,13 @@ class PostgresSource:
         with self._table.connections.transaction() as connection:
             self._own.connection = connection
             try:
-                yield
+                with self._own.scores.snapshot():
+                    yield
             finally:
                 self._own.connection = self._own.division = None
+                kept, self._own.kept = self._own.kept, None
+                if kept is not None:
+                    kept.close()
 
     def count(self, question: Question) -> Tables:
         with self._encoded() as (connection, bound, encoded):
@@ -243,6 +250,19 @@ class PostgresSource:
             return counting.tables()
 
     def rows(self) -> Iterator[WeightedRows]:
+        """Return groups of equal rows; within a snapshot, the server encodes them once."""
+        if self._own.connection is None:
+            yield from self._fetch_groups()
+            return
+        if self._own.kept is None:
+            self._own.kept = keep_groups(self._schema, self._fetch_groups())
+        yield from self._own.kept.blocks()
+
+    def sum_rows(self, sums: RowSums) -> Ints:
+        """Return sums over all rows; within a snapshot, scores are kept for the next ones."""
+        return self._own.scores.sum_rows(sums, self.rows())
+
+    def _fetch_groups(self) -> Iterator[WeightedRows]:
         with self._encoded() as (connection, bound, encoded):
             yield from self._groups(
                 [f"c{a}" for a in range(len(self._schema.names))], connection, bound, encoded
@@ -331,10 +351,16 @@ class PostgresPart(PostgresSource):
 
 
 class _PostgresSession(threading.local):
-    """What a thread has open: the connection of its snapshot, and how its rows are divided."""
+    """What a thread has open: the connection of its snapshot, the rows that were fetched there,
+    what is said about them, and how they are divided.
+    """
 
     connection: Connection | None = None
+    kept: KeptRows | None = None
     division: Division | None = None
+
+    def __init__(self) -> None:  # once for each thread
+        self.scores = SnapshotScores()
 
 
 def _readable_expression(column: str, sql_type: str) -> str:

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from privet._types import Tables, WeightedRows
+from privet._types import Ints, Tables, WeightedRows
 from privet.domain import Schema
 from privet.domain.attributes.base import What
 from privet.domain.drafting.facts import ColumnFacts
@@ -45,6 +45,9 @@ from privet.tables.spark.codes import (
     identity_expression,
     part_of,
 )
+
+if TYPE_CHECKING:
+    from privet.tables.counting.row_sums import RowSums
 
 _MAX_SPARK_NODES = 1 << 11  # of all trees: Spark walks expressions by recursion, and compiles them
 _MAX_SPARK_DEPTH = 16
@@ -91,6 +94,16 @@ class SparkTable:
         return importlib.import_module(
             "pyspark.sql.connect.functions" if connect else "pyspark.sql.functions"
         )
+
+    @cached_property
+    def can_sum(self) -> bool:
+        """Whether executors have Python and this version of Privet. Looks at no row."""
+        from privet.tables.spark.sums import can_sum
+
+        try:
+            return self.ask(lambda: can_sum(self.frame.sparkSession))
+        except TableError:  # no Python, another one, or none with Privet
+            return False
 
     @cached_property
     def columns(self) -> dict[str, ColumnSQL]:
@@ -192,10 +205,12 @@ class SparkSource:
         try:
             yield
         finally:
-            kept = self._own.kept
-            self._own.inside, self._own.kept, self._own.division = False, None, None
-            if kept is not None:
-                _release(kept)
+            kept = [self._own.packed, self._own.kept]
+            self._own.inside, self._own.division = False, None
+            self._own.packed = self._own.kept = None
+            for frame in kept:
+                if frame is not None:
+                    _release(frame)
 
     def count(self, question: Question) -> Tables:
         cases, used = Cases(question), used_codes(question)
@@ -230,6 +245,31 @@ class SparkSource:
 
     def rows(self) -> Iterator[WeightedRows]:
         yield from self._groups([f"c{a}" for a in range(len(self._schema.names))])
+
+    def sum_rows(self, sums: RowSums) -> Ints:
+        """Return sums over all rows, summed in the executors where these have Python and Privet.
+
+        Otherwise groups of equal rows come to the driver.
+        """
+        from privet.tables.spark.sums import sum_packed
+
+        if not self._table.can_sum:
+            scoring = sums.scoring
+            return sums.sum((*rows, scoring.scores(rows[0])) for rows in self.rows())
+        packed = self._packed()
+        return self._table.ask(lambda: sum_packed(packed, self._schema, sums))
+
+    def _packed(self) -> Any:
+        """Return the encoded rows, packed: within a snapshot, those that are kept."""
+        from privet.tables.spark.sums import pack_rows
+
+        if self._own.packed is not None:
+            return self._own.packed
+        encoded, names = self._encoded(), [f"c{a}" for a in range(len(self._schema.names))]
+        packed = self._table.ask(lambda: pack_rows(encoded, [*names, "y"], self._schema))
+        if self._own.inside:
+            packed = self._own.packed = self._table.ask(packed.localCheckpoint)
+        return packed
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:
         """Return parts of this snapshot.
@@ -335,12 +375,13 @@ class SparkPart(SparkSource):
 
 
 class _SparkSession(threading.local):
-    """What a thread has open: whether it is in a snapshot, the rows that are kept for it, and how
-    they are divided.
+    """What a thread has open: whether it is in a snapshot, the rows that are kept for it, the same
+    rows packed, and how they are divided.
     """
 
     inside = False
     kept: Any = None
+    packed: Any = None
     division: Division | None = None
 
 

@@ -30,6 +30,7 @@ from privet.tables.counting.passes import NO_WEIGHTS
 PeopleRows = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint64]]
 NOBODY = np.empty(0, dtype=np.uint64)
 _MAX_POINTS = 1 << 18  # of a domain: equal rows of it are kept once, with how many they are
+_BLOCK_ROWS = 1 << 18
 _GROUP_ROWS_PER_CHUNK = 1 << 22  # rows of a group that are divided at a time
 
 
@@ -132,6 +133,8 @@ class KeptRows:
             array = np.empty(count, dtype=kind)
             data = _bytes_of(array)
             with self._lock:
+                if self._file.closed:  # by the end of its snapshot
+                    raise TableError("the snapshot has ended, and its rows are forgotten")
                 self._file.seek(at)
                 while len(data):
                     read = self._file.readinto(data)
@@ -157,6 +160,31 @@ def keep_rows(schema: Schema, blocks: Iterable[PeopleRows]) -> KeptRows:
         else:
             for codes, classes, who in blocks:
                 kept.add(codes, classes, NO_WEIGHTS, who)
+    except BaseException:
+        kept.close()
+        raise
+    return kept
+
+
+def keep_groups(schema: Schema, groups: Iterable[WeightedRows]) -> KeptRows:
+    """Keep groups of equal rows, in blocks that are worth a pass over many tables."""
+    kept = KeptRows(schema)
+    waiting: list[WeightedRows] = []
+
+    def keep() -> None:
+        codes, classes, weights = zip(*waiting, strict=True)
+        kept.add(
+            np.concatenate(codes, axis=1), np.concatenate(classes), np.concatenate(weights), NOBODY
+        )
+        waiting.clear()
+
+    try:
+        for group in groups:
+            waiting.append(group)
+            if sum(len(classes) for _, classes, _ in waiting) >= _BLOCK_ROWS:
+                keep()
+        if waiting:
+            keep()
     except BaseException:
         kept.close()
         raise
