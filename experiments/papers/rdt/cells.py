@@ -23,12 +23,13 @@ _OUR_SECONDS: dict[str, float] = {"nursery": 1.0, "mushroom": 1.5, "votes with ?
 _FEW_ROWS = ("votes with ?",)
 
 
-def forests(data: str, effort: Effort) -> list[Cell]:
-    """Ensembles of random trees."""
+def forests(data: str, effort: Effort, trees: int | None = None) -> list[Cell]:
+    """Ensembles of random trees, by default of the papers' number of them."""
     given: dict[str, Any] = {
         "epsilons": list(effort.epsilons),
         "draws": effort.draws,
         "folds": effort.folds,
+        **({"trees": trees} if trees else {}),
     }
     return [
         _cell(jobs.forest, data, 0.3 * effort.draws, ensemble=one, **given)

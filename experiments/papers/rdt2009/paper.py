@@ -1,4 +1,6 @@
-"""Tables I and II, figures 3, 4, 6 to 15, and the spread of the maximum of RDT-2009."""
+"""Tables I and II, figures 3, 4, 6 to 15, the spread of the maximum and the number of trees of
+RDT-2009.
+"""
 
 from __future__ import annotations
 
@@ -63,6 +65,18 @@ def _maximum_cells(quick: bool) -> list[Cell]:
     effort = _effort(quick)
     more = effort if quick else replace(effort, ensembles=comparing.MANY_RUNS)
     return [cell for data in _TITLES for cell in cells.forests(data, more)]
+
+
+def _tree_cells(quick: bool) -> list[Cell]:
+    """Five, ten and twenty trees on the real sets."""
+    few = replace(_effort(quick), epsilons=(math.inf, 1.0))
+    effort = few if quick else replace(few, ensembles=comparing.RUNS_OF_A_COUNT)
+    return [
+        cell
+        for data in comparing.UCI
+        for count in comparing.COUNTS
+        for cell in cells.forests(data, effort, count)
+    ]
 
 
 def _accuracy_cells(data: str, quick: bool) -> list[Cell]:
@@ -213,6 +227,22 @@ PAPER = Paper(
                 "maximum, which cannot vary.",
                 _OWN_TREE,
             ),
+        ),
+        Experiment(
+            "trees",
+            "how many trees",
+            "Five trees are acceptable, ten or more are more accurate and vary less; on Votes more "
+            "than five are poor.",
+            comparing.compare_trees,
+            pictures.draw_trees,
+            _tree_cells,
+            choices=(
+                _FOLDS,
+                _HEIGHT,
+                f"{comparing.RUNS_OF_A_COUNT} runs of each number; it does not say which others "
+                "than five and ten were tried.",
+            ),
+            remarks=(_FILLED,),
         ),
         Experiment(
             "12",

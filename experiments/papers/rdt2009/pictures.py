@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -76,6 +77,18 @@ def draw_maximum(rows: Sequence[Row]) -> Figure:
         for accuracy in runs(rows, data=data, learner=RDT, epsilon=1.0).values()
     ]
     return draw_boxes(found, measure="accuracy", title="Runs at epsilon 1")
+
+
+def draw_trees(rows: Sequence[Row]) -> Figure:
+    """Accuracy by the number of trees, table by table."""
+    panels: dict[str, list[CurveRun]] = {}
+    for row in rows:
+        name = "no noise" if math.isinf(row["epsilon"]) else f"epsilon {row['epsilon']:g}"
+        panels.setdefault(row["data"].capitalize(), []).append(
+            (name, row["trees"], row["accuracy"])
+        )
+    caption = "Points are means, whiskers a standard error."
+    return draw_curves(panels, parameter="trees", measure="accuracy", caption=caption, columns=3)
 
 
 def characteristics_table(rows: Sequence[Row]) -> Grid:

@@ -23,7 +23,7 @@ NAMED = (
 )  # fmt: skip
 MOST = 150
 #: A quick run has too few runs of these for any verdict.
-FULL = {"maximum", "folds"}
+FULL = {"maximum", "folds", "trees"}
 SLOW = {"summary", "dimensions"}
 REAL, OTHER = ("nursery", "mushroom", "votes"), ("synthetic1", "synthetic2", "synthetic3")
 #: Worlds of which few are drawn by chance.
@@ -35,6 +35,10 @@ SOUGHT = (
     World(0.3, of_series={RDT: 0.2}),
     World(noise=0.002, noise_by_folds=0.003),
     World(noise=0.06, noise_by_folds=-0.0028),
+    World(noise=0.002, noise_by_trees=0.003),
+    World(noise=0.06, noise_by_trees=-0.0028),
+    World(0.5, {"trees": 0.3}),
+    World(0.8, {"trees": -0.3}),
 )
 
 

@@ -67,6 +67,7 @@ class World:
     noise: float = 0.002
     noise_by_depth: float = 0.0
     noise_by_folds: float = 0.0
+    noise_by_trees: float = 0.0
     noise_of: Mapping[str, float] = field(default_factory=dict)
     factor: float = 1.0
     unclassified: float = 0.9
@@ -99,6 +100,7 @@ class World:
             self.noise
             + self.noise_by_depth * point.get("depth", 0)
             + self.noise_by_folds * point.get("folds", 0)
+            + self.noise_by_trees * point.get("trees", 0)
             + sum(self.noise_of.get(name, 0.0) for name in names),
             1e-6,
         )
@@ -301,6 +303,8 @@ def _points(job: Any, given: dict[str, Any]) -> Iterator[tuple[Row, int]]:
     for name in names:
         for epsilon in given.get("epsilons", [given.get("epsilon")]):
             point = {"data": given["data"], "learner": name, "epsilon": epsilon, "run": run}
+            if "trees" in given:
+                point["trees"] = given["trees"]
             if "parts" in given:
                 point["parts"] = given["parts"]
             if "stopping" in given:
