@@ -44,6 +44,19 @@ def test_what_is_stated_is_measured_without_a_selection():
     assert made.privacy.charged.epsilon == 4
 
 
+def test_who_breaks_a_rule_is_not_told():
+    """What is asked, at what cost, is the same whether the rows follow the rules or not."""
+    rows = table(2000)
+    old = rows["a"].isin(["x", "y"]) & (rows["age"] >= 60)
+    ruly = rows[~((rows["a"] == "x") & (rows["b"] == 2) | old)]
+    assert count_impossible(rows) > 0 == count_impossible(ruly)
+    told = [
+        synthesize(Curator(one, RULED, Budget(40), bits=seeded(1)), 40, rows=10).privacy.charges
+        for one in (rows, ruly)
+    ]
+    assert told[0] == told[1]
+
+
 def test_the_rest_keeps_its_shares():
     rows = table(20_000)
     rows = rows[~((rows["a"] == "x") & (rows["b"] == 2))]

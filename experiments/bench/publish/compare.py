@@ -1,5 +1,5 @@
 """python -m experiments.bench.publish.compare [--data adult,car] [--epsilon .5,1] [--names AIM,MST]
-    [--folds 1] [--out docs/results]
+    [--folds 1] [--limit SECONDS] [--out docs/results]
 
 Synthetic tables beside those of AIM and MST, on the same folds. Runs that are in
 publish-peers.csv already are not done again unless asked with --anew. The peers' environment is
@@ -13,11 +13,10 @@ import csv
 import warnings
 from pathlib import Path
 
-from experiments.bench.publish.comparing import CONTESTANTS, run
+from experiments.bench.publish.comparing import CONTESTANTS, MEASURES, run
 from experiments.bench.publish.comparison import write_comparison
 
 DATA, EPSILONS = ("adult", "nursery", "churn", "car"), (1.0, 0.5, 2.0)
-MEASURES = ("error 1", "error 2", "error 3", "correlation", "auroc", "seconds")
 FIELDS = ("data", "epsilon", "fold", "contestant", *MEASURES)
 
 
@@ -38,7 +37,7 @@ def main() -> None:
         print(*task, flush=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = run(*task)
+            found = run(*task, limit=options.limit)
         store(kept, {**read(kept), task: found})
         done.add(task)
     print("written:", write_comparison(read(kept), options.out))
@@ -71,6 +70,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--epsilon", type=listed(float), default=list(EPSILONS), help="epsilons")
     parser.add_argument("--names", type=listed(str), default=list(CONTESTANTS), help="contestants")
     parser.add_argument("--folds", type=int, default=1, help="how many of five folds to run")
+    parser.add_argument("--limit", type=float, help="a peer's run ends after so many seconds")
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="where results go")
     parser.add_argument("--anew", action="store_true", help="do these runs again")
     parser.add_argument("--report", action="store_true", help="write the section only")

@@ -59,8 +59,10 @@ def run_privet(train, schema, epsilon, delta):
     return synthesize(pv.Curator(train, schema, budget), epsilon, delta=delta).frame
 
 
-def run_peer(train, schema, epsilon, peer, seed):
-    """The table of a peer, which sees codes, written as values in the same way as ours."""
+def run_peer(train, schema, epsilon, peer, seed, limit=None):
+    """The table of a peer, which sees codes, written as values in the same way as ours; a run that
+    takes more than ``limit`` seconds is ended (``subprocess.TimeoutExpired``).
+    """
     codes = codes_of(train, schema)
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder, "in.npz"), Path(folder, "out.npz")
@@ -74,7 +76,7 @@ def run_peer(train, schema, epsilon, peer, seed):
             seed=seed,
         )
         script = Path(__file__).with_name("peers.py")
-        subprocess.run([peer_python(), script, given, made], check=True)
+        subprocess.run([peer_python(), script, given, made], check=True, timeout=limit)
         drawn = np.load(made)["codes"]
     return frame_of(schema, list(drawn[:-1]), drawn[-1], SystemBits())
 
@@ -92,11 +94,16 @@ def peer_python() -> str:
     return str(python)
 
 
+MEASURES = ("error 1", "error 2", "error 3", "correlation", "auroc", "seconds")
 CONTESTANTS = ("Privet", "Privet-delta", "AIM", "MST")
 
 
-def run(data: str, epsilon: float, fold: int, name: str) -> dict[str, float]:
-    """One contestant on one fold: what was measured of its table."""
+def run(
+    data: str, epsilon: float, fold: int, name: str, limit: float | None = None
+) -> dict[str, float]:
+    """One contestant on one fold: what was measured of its table; of a peer that was not done after
+    ``limit`` seconds, nothing but these.
+    """
     table, schema = load(data)
     train, test = split(table, schema, fold)
     schema = schema.declare(n_rows=len(train))
@@ -105,7 +112,10 @@ def run(data: str, epsilon: float, fold: int, name: str) -> dict[str, float]:
     if name.startswith("Privet"):
         made = run_privet(train, schema, exact, DELTA if "delta" in name else 0)
     else:
-        made = run_peer(train, schema, epsilon, name.lower(), seed=fold + 1)
+        try:
+            made = run_peer(train, schema, epsilon, name.lower(), seed=fold + 1, limit=limit)
+        except subprocess.TimeoutExpired:
+            return dict.fromkeys(MEASURES, np.nan) | {"seconds": float(limit or 0)}
     seconds = time.perf_counter() - start
     return {**measure(made, train, test, schema), "seconds": seconds}
 

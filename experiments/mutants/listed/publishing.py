@@ -131,6 +131,15 @@ MUTANTS = (
         ("synthetic/test_possible.py::test_no_row_is_impossible[0.01]",),
     ),
     Mutant(
+        "a rule that somebody breaks is no rule",
+        "_count",
+        "list_stated_pairs(known, later)",
+        "[] if any(all(values[schema.index(name)] in codes for name, codes in rule.items()) for block in curator._source.rows() for values in zip(*block[0]) for rule in schema.impossible_codes) else list_stated_pairs(known, later)",  # noqa: E501
+        "that a row which should not be is in the table is told",
+        ("synthetic/test_possible.py::test_who_breaks_a_rule_is_not_told",),
+        (Audited("synthetic-rules", 400),),
+    ),
+    Mutant(
         "values inside a group follow nothing",
         "spread",
         "bits.words(n_rows) if heights is None else heights",

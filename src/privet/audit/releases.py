@@ -311,6 +311,11 @@ def see_gridded(world: World) -> World:
     return world.gridded
 
 
+def see_ruled(world: World) -> World:
+    """The same people, of whom the schema says that some cannot be."""
+    return world.ruled
+
+
 def see_attribute(name: str, world: World) -> World:
     """The same people with one attribute and the class."""
     return world.by_attribute[name]

@@ -176,6 +176,7 @@ def _estimate_reach(released: Released, result: AuditResult) -> float:
 
 _TWO: dict[str, Any] = {"n_trees": 2, "max_depth": 1, "shrink": 0, "criterion": "max"}
 _LABELS = ("outvoted by one",)
+_EXCLUDED = ("what a rule excludes",)
 _TIE = ("a tie that one row breaks", "against one of two")
 _ONLY_OF_ITS_CLASS = ("the only one of its class",)
 _DEPENDENT = ("one more of a dependent pair",)
@@ -219,6 +220,9 @@ _SYNTHETIC_FOR_REPLACED = Limit(
     f"{_TWO_COUNTS}, in each of three tables",
     parts=(1 / 10,) * 4 + (1 / 5,) * 2,
     draws=(1 / 5,),  # which pair to measure is chosen by the exponential mechanism
+)
+_SYNTHETIC_WITH_RULES_FOR_REPLACED = Limit(
+    _SYNTHETIC_FOR_REPLACED.why, parts=(1 / 10,) * 4 + (3 / 10,) * 2
 )
 SUBJECTS: dict[str, Subject] = {
     one.name: one
@@ -353,6 +357,13 @@ SUBJECTS: dict[str, Subject] = {
             "synthetic-grid",
             releases.release_synthetic_table(view=releases.see_gridded),
             _DEPENDENT,
+        ),
+        # A pair that a rule names is measured without a selection, and who breaks the rule counts.
+        Subject(
+            "synthetic-rules",
+            releases.release_synthetic_table(view=releases.see_ruled),
+            _EXCLUDED,
+            limits={"replace": _SYNTHETIC_WITH_RULES_FOR_REPLACED},
         ),
         Subject(
             "synthetic-delta",

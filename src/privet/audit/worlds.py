@@ -100,6 +100,13 @@ class World:
         return World(replace(self.schema, attributes=attributes, n_rows=None), self.rows)
 
     @cached_property
+    def ruled(self) -> World:
+        """Return the same rows, of which a rule says that some cannot be."""
+        return World(
+            replace(self.schema, impossible=[{"a": "x", "b": ["[2, 3)", "[3, 4]"]}]), self.rows
+        )
+
+    @cached_property
     def emptied(self) -> World:
         """Return a world of nobody, without making their number public."""
         return World(self.schema.declare(n_rows=None), ())
@@ -243,8 +250,9 @@ class Family:
 #: Each family is the worst case for some way to go wrong: a count that is not noised where it is
 #: zero, a domain that is read off the rows, or a leaf of a lone row; a label that follows one row;
 #: a split that one row decides; an order, of two or of many, in which all others move; a crowd that
-#: hides nobody; a threshold, a median or a midpoint that is taken from the values; a scale or bound
-#: that one value sets; a place in the table that decides who is looked at.
+#: hides nobody; a row that is not supposed to be; a threshold, a median or a midpoint that is taken
+#: from the values; a scale or bound that one value sets; a place in the table that decides who is
+#: looked at.
 _FAMILIES: Mapping[str, Family] = {
     "nobody else": Family((), _make_row("x", 0.5, "yes"), _make_row("y", 3.5, "no")),
     "a lone row in a leaf": Family(
@@ -304,6 +312,18 @@ _FAMILIES: Mapping[str, Family] = {
         * 16,
         _make_row("x", 0.5, "no"),
         _make_row("x", 0.5, "yes"),
+    ),
+    # Who comes is what a public rule says nobody is (World.ruled).
+    "what a rule excludes": Family(
+        [
+            _make_row("x", 0.5, "no"),
+            _make_row("y", 3.5, "no"),
+            _make_row("x", 0.5, "yes"),
+            _make_row("y", 3.5, "yes"),
+        ]
+        * 20,
+        _make_row("x", 3.5, "no"),
+        _make_row("y", 0.5, "yes"),
     ),
     "half like one and half like another": Family(
         [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")],

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from experiments.bench.publish.churn import churn_schema, make_churn
-from experiments.bench.publish.comparing import _distance, _miss, codes_of
+from experiments.bench.publish.comparing import MEASURES, _distance, _miss, codes_of, run
 from experiments.bench.publish.comparison import BEGIN, END, write_comparison
-
-MEASURES = ("error 1", "error 2", "error 3", "correlation", "auroc", "seconds")
 
 
 def test_a_distance_is_the_share_of_rows_that_would_have_to_change():
@@ -52,3 +50,17 @@ def test_the_section_is_written_in_place(tmp_path):
     assert "the error of 2, Privet-delta is ahead of both on none; behind" in text
     assert "Not run yet (the same command does): Privet on adult at 1" in text
     assert "| 1 | Privet-delta | 1.000 | .050 | 1.000 | 1.000 | .900 | 1 |" in text
+
+
+def test_a_peer_that_is_not_done_in_time_is_told(tmp_path, monkeypatch):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr("experiments.bench.publish.comparing.peer_python", lambda: str(slow))
+    found = run("churn", 1.0, 0, "AIM", limit=0.1)
+    rows = {("churn", 1.0, 0, name): found for name in ("AIM", "MST")}
+    rows["churn", 1.0, 0, "Privet-delta"] = dict.fromkeys(MEASURES, 1.0)
+    write_comparison(rows | {("churn", 1.0, 0, "AIM"): found | {"seconds": 480.0}}, tmp_path)
+    text = (tmp_path / "publish.md").read_text()
+    assert "| 1 | AIM | did not finish in 480 s | | | | | |" in text.replace("  ", " ")
+    assert "AUROC, Privet-delta is ahead of both on none; behind one of them on none" in text
