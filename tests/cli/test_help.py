@@ -38,6 +38,7 @@ def test_every_command_is_registered() -> None:
         "datasets list",
         "datasets get",
         "ledger show",
+        "ledger verify",
         "ledger cap",
     }
     assert leaves >= expected

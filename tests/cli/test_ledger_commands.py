@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import sqlite3
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -165,3 +167,20 @@ def test_what_is_set_aside_is_shown_and_can_be_freed(privet: Run, tmp_path: Path
     assert "Set aside" not in privet("ledger", "show", str(path)).out
     again = privet("ledger", "cancel", str(path), "fit-2")
     assert (again.code, again.err) == (2, "privet: analyst 'owner' has no reservation 'fit-2'\n")
+
+
+def test_verify_tells_a_whole_ledger_from_an_edited_one(privet: Run, book: SQLiteLedger) -> None:
+    begun = privet("ledger", "verify", "book.sqlite", "--witness", "seen", "--new-witness")
+    assert begun.out == "the ledger is whole: 3 lines\n"
+    assert privet("ledger", "verify", "book.sqlite", "--witness", "seen").code == 0
+    with contextlib.closing(sqlite3.connect("book.sqlite")) as file, file:
+        for (name,) in file.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            file.execute(f"DROP TRIGGER {name}")
+        file.execute("UPDATE journal SET epsilon = '1/100' WHERE number = 2")
+    edited = privet("ledger", "verify", "book.sqlite")
+    assert edited.code == 1
+    assert "line 2 is not what was written after line 1" in edited.err
+    assert not edited.out
+    assert "no ledger file" in privet("ledger", "verify", "missing.sqlite").err

@@ -263,7 +263,7 @@ def test_scores_are_explained_and_no_count_is_claimed():
         assert "every leaf says one class, and adds 0.7 to its score" in text
         assert "drawn at random as a whole" in text
         assert "for each value of: age." in text
-        assert "no count and no row" in text
+        assert "no exact count and no row" in text
         assert "standard deviation" not in text
 
 

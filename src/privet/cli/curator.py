@@ -14,7 +14,10 @@ from privet.cli.options import ROWS
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from privet.accounting.cost import Budget
+    from privet.accounting.ledger import Ledger, Witness
     from privet.service.owner.desk import Desk, Outcome
     from privet.service.state import ServiceState
 
@@ -387,20 +390,27 @@ def verify(
 
     Example: [bold]privet curator verify --receipt receipts.txt[/bold]
     """
-    from privet.accounting.ledger import Receipt, Witness, verify
-
     state = _open(home)
     check_witness(witness, new=new_witness)
-    receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
-    problems = verify(state.ledger, state.witness, receipts)
-    if witness is not None:
-        problems += [f"{witness}: {one}" for one in verify(state.ledger, Witness(witness))]
+    report_check(state.ledger, state.witness, witness, receipt)
+
+
+def report_check(
+    ledger: Ledger, own: Witness | None, other: Path | None, receipts: Sequence[str]
+) -> None:
+    """Say that a ledger is whole, or what is wrong with it, with exit code 1."""
+    from privet.accounting.ledger import Receipt, Witness, verify
+
+    read = [Receipt.read(text) for one in receipts for text in _read_receipts(one)]
+    problems = verify(ledger, own, read)
+    if other is not None:
+        problems += [f"{other}: {one}" for one in verify(ledger, Witness(other))]
     if problems:
         for one in dict.fromkeys(problems):
             typer.echo(f"privet: {one}", err=True)
         raise typer.Exit(1)
-    lines = sum(1 for _ in state.ledger.journal())
-    told = f", {len(receipts)} receipts fit" if receipts else ""
+    lines = sum(1 for _ in ledger.journal())
+    told = f", {len(read)} receipts fit" if read else ""
     typer.echo(f"the ledger is whole: {lines} lines{told}")
 
 

@@ -62,6 +62,32 @@ def show(
     console.print(budget_table(book, book.datasets()))
 
 
+@app.command("verify")
+def verify(
+    ledger: Path = typer.Argument(help="The ledger file."),
+    receipt: list[str] = typer.Option(
+        [], "--receipt", help="A receipt that an answer carried, or a file with one per line."
+    ),
+    witness: Path | None = typer.Option(
+        None, help="A file elsewhere that remembers the last entry, to find a truncated ledger."
+    ),
+    new_witness: bool = typer.Option(
+        False, "--new-witness", help="Begin this witness file: it does not exist yet."
+    ),
+) -> None:
+    """Check that no entry was edited, removed or moved, and that the totals follow from the
+    entries. Exit code 1 if not. Only a witness or a receipt reveals a ledger that was truncated
+    or restored from an old copy.
+
+    Example: [bold]privet ledger verify people.csv.ledger.sqlite[/bold]
+    """
+    from privet.cli.curator import check_witness, report_check
+
+    book = open_existing_ledger(ledger)
+    check_witness(witness, new=new_witness)
+    report_check(book, None, witness, receipt)
+
+
 @app.command("cap")
 def cap(
     ledger: Path = typer.Argument(help="The ledger file."),

@@ -275,10 +275,14 @@ def _about_blocks(model: Model) -> list[CardBlock]:
         "consists "
         f"of {_describe_parts(model)}{joined}. The file holds the tests of the trees and "
         f"{counts}. It "
-        f"holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
+        f"holds {'no exact count and ' if model.combine == 'scores' else ''}no row of the table."
         f"{spread}"
     )
-    settings = tuple((name, _format_setting(value)) for name, value in model.settings.items())
+    settings = tuple(
+        # the one setting that a reader could take for an exact count
+        ("rows (noisy or declared)" if name == "rows" else name, _format_setting(value))
+        for name, value in model.settings.items()
+    )
     table: list[CardBlock] = (
         [Grid(("setting", "value"), settings, folded="settings of the learner")] if settings else []
     )

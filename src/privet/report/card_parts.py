@@ -123,8 +123,9 @@ def verify_blocks(privacy: PrivacyStatement) -> list[CardBlock]:
     items = [
         "The guarantee: 'privet show MODEL' prints it from the model file, and refuses a file that "
         "was damaged. This card was made from that file by 'privet card MODEL'.",
-        "What was charged: the owner's ledger chains its lines by hashes; 'privet ledger show "
-        "LEDGER' lists them, with the sum that a person loses.",
+        "What was charged: 'privet ledger show LEDGER' lists the charges in the owner's ledger and "
+        "their sum. Each entry holds a hash of the one before, so a later change can be found: "
+        "'privet ledger verify LEDGER' looks for one.",
         "The claim that the learner is as private as it says: 'privet audit' attacks it, and the "
         "proofs are in the documentation.",
     ]
