@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from privet.domain import Categorical, Numeric, Schema
+from privet.domain import Categorical, Date, Numeric, Schema
 from privet.domain.draft import WARNING
 
 Run = Callable[..., Any]
@@ -46,6 +46,25 @@ def test_check_lists_every_problem_without_a_value(privet: Run) -> None:
     ):
         assert any(f"column '{column}'" in line and what in line for line in ran.err.splitlines())
     assert not any(secret in ran.err for secret in ("SECRET-VALUE", "987654321", "Traceback"))
+
+
+def test_check_names_columns_whose_text_nobody_can_read(privet: Run) -> None:
+    Schema(
+        {
+            "day": Date("2023-01-01", "2024-12-31", missing="missing"),
+            "fee": Numeric(0, 9, missing="missing"),
+            "n": Numeric(0, 9, missing="missing"),
+        },
+        "class",
+        ["no", "yes"],
+    ).write("s.json")
+    Path("t.csv").write_text("day;fee;n;class\n02.07.2024;1,50;1;no\n03.07.2024;2,50;;yes\n")
+    ran = privet("schema", "check", "s.json", "t.csv")
+    assert (ran.code, ran.out) == (2, "")
+    assert "column 'day' holds text that is no ISO 8601 date" in ran.err
+    assert "column 'fee' holds text that is no number" in ran.err
+    assert "column 'n'" not in ran.err
+    assert not any(secret in ran.err for secret in ("2024;", "02.07", "1,50", "2 of"))
 
 
 def test_check_refuses_a_bad_schema(privet: Run) -> None:

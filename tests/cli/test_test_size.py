@@ -24,8 +24,14 @@ def test_rows_that_were_kept_apart_are_known_as_such(privet: Run) -> None:
     fitted = privet("fit", "t.csv", *split, "-e", 5, "--budget", 50, "-l", "forest", "-o", "m.json")
     assert fitted.code == 0, fitted.err
     ask = ["evaluate", "m.json", "t.csv", "-e", 5]
-    assert "Beware" not in privet(*ask, *split).out
+    tested = privet(*ask, *split)
+    assert "Beware" not in tested.out
+    assert "training rows" not in tested.err
     assert "Beware" in privet(*ask, "-s", "s.json").out
+    # another ledger does not know the fit, but the model knows that rows were held out
+    elsewhere = privet(*ask, "-s", "s.json", "--ledger", "other.sqlite", "--budget", 5)
+    assert "Beware" not in elsewhere.out
+    assert "most of its rows are training rows: give the same --test-size" in elsewhere.err
     assert "Beware" in privet(*ask, *split, "--split-key", "2").out
     write_people(more=",x")  # with one more column, a row may be in the other part
     assert "Beware" in privet(*ask, *split).out

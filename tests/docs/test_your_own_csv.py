@@ -28,7 +28,7 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
         for text in re.findall(r"^```sh\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
         for line in text.splitlines()
     ]
-    assert len(commands) == 9
+    assert len(commands) == 10
     said = []
     for command in commands:
         words = shlex.split(command)
@@ -37,8 +37,9 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         said.append(done.stdout + done.stderr)
     assert "left out: customerID: its name ends in 'id'" in said[0]
-    assert "AUROC" in said[2]
-    assert "Beware" not in said[2]  # these rows were kept apart
+    assert "customers.csv fits it" in said[1]
+    assert "AUROC" in said[3]
+    assert "Beware" not in said[3]  # these rows were kept apart
     connection = duckdb.connect()
     connection.execute("CREATE TABLE customers AS SELECT * FROM 'customers.csv'")
     found = connection.execute((tmp_path / "model.sql").read_text()).df()

@@ -81,9 +81,16 @@ def evaluate(
         typer.echo(f"privet: {advice}", err=True)
         if sys.stdin.isatty() and sys.stderr.isatty():
             typer.confirm("Evaluate all the same?", abort=True, err=True)
+    kept_apart = loaded.model_.settings.get("kept_apart")
+    if kept_apart is not None and tested is None:
+        typer.echo(
+            f"privet: {model} was trained with --test-size. If this is the table of that fit, most "
+            "of its rows are training rows: give the same --test-size here",
+            err=True,
+        )
     with working("evaluating"):
         evaluation = loaded.score_from(curator, epsilon)
-    if tested is not None and loaded.model_.settings.get("kept_apart") == split:
+    if tested is not None and kept_apart == split:
         evaluation = replace(evaluation, training=False)
     if as_json:
         typer.echo(json.dumps({**evaluation.to_json(), "left": str(curator.left)}))

@@ -4,6 +4,7 @@ schema from a public sample.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -40,14 +41,26 @@ def check(
 
     Example: [bold]privet schema check people.schema.json people.csv[/bold]
     """
+    from privet.curator.table_check import check_table
     from privet.domain import Schema
     from privet.domain.encode.values import raise_if_any
+    from privet.errors import SchemaMismatch
     from privet.tables.open import open_table
     from privet.text import hide_password
 
     public = Schema.read(schema)
     if table is not None:
-        raise_if_any(open_table(table).problems(public))
+        opened = open_table(table)
+        problems: list[str] = []
+        try:
+            raise_if_any(opened.problems(public))
+        except SchemaMismatch as error:
+            problems += error.problems
+        with suppress(SchemaMismatch):  # for example an absent column, which is listed already
+            misfits = check_table(opened, public).misfits
+            problems += [misfit.problem for misfit in misfits if misfit.unread]
+        if problems:
+            raise SchemaMismatch(problems)
     fits = "" if table is None else f"; {hide_password(table)} fits it"
     typer.echo(
         f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint "

@@ -57,13 +57,14 @@ WARNING = (
 @dataclass(frozen=True)
 class ColumnMisfit:
     """Entries of a column that do not fit: how many, what is wrong with them and what to do, and
-    what becomes of their rows.
+    what becomes of their rows. ``unread``: they are text that is no number or date.
     """
 
     column: str
     rows: int
     problem: str
     effect: str
+    unread: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,7 +159,7 @@ def _explain_unread(schema: Schema, name: str, count: int) -> ColumnMisfit:
     assert attribute.unreadable is not None
     column = attribute.column or name
     problem = f"column {column!r} {_UNREAD[attribute.unreadable]}"
-    return ColumnMisfit(column, count, problem, f"counted as {attribute.missing}")
+    return ColumnMisfit(column, count, problem, f"counted as {attribute.missing}", unread=True)
 
 
 def _find_constants(
