@@ -38,8 +38,8 @@ made-up table of 5 000 customers with numbers that follow each other
 
 
 _WHY = """
-**Not ahead of AIM in the error of two columns.** There AIM is ahead but for adult at epsilon 0.5 and
-churn at 0.5 and 2: it returns to the marginals that its model knows worst and measures pairs
+**Not ahead of AIM in the error of two columns.** There AIM is ahead but for adult at epsilon 0.5
+and churn at 0.5 and 2: it returns to the marginals that its model knows worst and measures pairs
 without the class, too. Privet measures each pair once, along a tree, within each class, so that the
 count of a pair is a sum of as many noisy numbers as there are classes. In AUROC Privet-delta is
 ahead of AIM on adult at 0.5, on car at 1, on churn at 0.5 and 2, and on nursery; at 1 on nursery
