@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,38 @@ curl -H "Authorization: Bearer $PRIVET_TOKEN" -H "Idempotency-Key: first-count" 
   -H "Content-Type: application/json" -d '{"by": ["health"], "epsilon": "0.1"}' \\
   http://127.0.0.1:8000/v1/datasets/nursery/count-by
 ```
+
+The answer, shortened:
+
+```json
+{"answer": {"cost": {"epsilon": "1/10", "rho": "1/200"},
+            "tables": [{"shape": [3, 5], "numbers": [-2, -3, 319, 2410, 1581, 28, "..."]}],
+            "deviation": 14.136244785430444,
+            "names": ["health", "class"],
+            "labels": [["recommended", "priority", "not_recom"],
+                       ["not_recom", "recommend", "very_recom", "priority", "spec_prior"]]},
+ "receipt": "privet-receipt-1...."}
+```
+
+- `numbers` are the noisy counts, row by row: `shape` says that the first 5 are the classes of
+  `health = recommended`, in the order of `labels`: 2410 have the class `priority`. Noise can make
+  a small count negative.
+- `deviation` is the standard deviation of the noise of each count.
+- `receipt` proves the charge. Keep it: the owner can [verify
+  it](../tutorials/curator.md#the-owner-again).
+
+`epsilon` or `rho` is what you [pay](../glossary.md#epsilon); give one of them. If in doubt, give
+`epsilon`; [rho](../glossary.md#rho) is for Gaussian noise. Addresses under `/v1/owner` take an
+owner's token, and those that only read also an auditor's.
+"""
+
+_ERRORS = """Every address can return these. `detail` says what is wrong and what is allowed, and
+[`type`](../concepts/curator.md#http) is for programs:
+
+```json
+{"type": "urn:privet:problem:question", "title": "This cannot be asked", "status": 422,
+ "detail": "no attribute 'incom'; there are region, age, household, income; did you mean 'income'?"}
+```
 """
 
 
@@ -40,7 +73,7 @@ def write_page() -> str:
     """Return the whole page as Markdown, a section for each address."""
     described = _describe_service()
     parts = described.get("components", {}).get("schemas", {})
-    text = [_TOP]
+    text = [_TOP, _describe_errors(described)]
     for path, methods in described["paths"].items():
         for method, route in methods.items():
             text.append(_describe_route(f"{method.upper()} {path}", route, parts))
@@ -70,9 +103,30 @@ def _describe_route(title: str, route: dict[str, Any], parts: dict[str, Any]) ->
     ]
     if rows:
         text += ["\n| name | in | required | what |\n|---|---|---|---|\n", *rows]
-    answers = (f"`{status}` {told['description']}" for status, told in route["responses"].items())
+    answers = (
+        f"`{status}` {_say_success(status, told['description'])}"
+        for status, told in route["responses"].items()
+        if int(status) < HTTPStatus.BAD_REQUEST
+    )
     text += ["\nAnswers: ", "; ".join(answers), ".\n"]
     return "".join(text)
+
+
+def _describe_errors(described: dict[str, Any]) -> str:
+    """Return a section about the errors, which are the same for every address."""
+    errors: dict[str, str] = {}
+    for methods in described["paths"].values():
+        for route in methods.values():
+            for status, told in route["responses"].items():
+                if int(status) >= HTTPStatus.BAD_REQUEST:
+                    errors.setdefault(status, told["description"])
+    rows = (f"| `{status}` | {_escape(_tidy(errors[status]))} |\n" for status in sorted(errors))
+    return "".join(["\n## Errors\n\n", _ERRORS, "\n| status | meaning |\n|---|---|\n", *rows])
+
+
+def _say_success(status: str, told: str) -> str:
+    """Return what a status means, in plain words where the framework has only its default."""
+    return HTTPStatus(int(status)).phrase if told == "Successful Response" else told
 
 
 def _row(name: str, where: str, required: bool, shape: dict[str, Any], parts: Any) -> str:

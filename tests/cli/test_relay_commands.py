@@ -124,6 +124,19 @@ def test_turns_that_nobody_knows_yet_are_no_zero(folder, run):
     assert "?" not in run("relay", "show", "one.json").out
 
 
+def test_public_keys_are_shown_to_be_compared(folder, run):
+    """A stranger may sign a card with the name of another party, by a key of their own."""
+    shown = run("relay", "show", "relay.json").out
+    parties = {one["name"]: one["key"] for one in said(run, "relay.json")["parties"]}
+    for name in NAMES:
+        key = json.loads(Path(f"{name}.card.json").read_text())["card"]["key"]
+        assert parties[name] == key
+        assert f"{name} {key[:16]}" in shown
+    again = ("--schema", "s.json", "--rows", "900", "--epsilon", "1", "--key", "north.key")
+    told = run("relay", "card", "north", *again, "-o", "again.json").out
+    assert f"public key: {parties['north'][:16]}" in told
+
+
 def test_what_was_not_due_is_shown(folder, run):
     from privet.federation.keys import SigningKey
     from privet.federation.relay import RelayFile

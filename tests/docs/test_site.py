@@ -52,6 +52,11 @@ def test_every_address_of_the_curator_is_described():
     for field in ("epsilon", "by", "where"):
         assert f"| `{field}` | body |" in count
     assert "| `idempotency-key` | header |" in count
+    assert "Answers: `200` The answer, charged once.\n" in count
+    errors = page.partition("\n## Errors\n")[2].partition("\n## ")[0]
+    assert "| `403` | The budget, or the privacy promise, does not allow this" in errors
+    assert page.count("The token is not known |") == 1, "errors are listed once, for all addresses"
+    assert "Successful Response" not in page
 
 
 def test_links_of_root_pages_are_moved():

@@ -37,7 +37,8 @@ DELTA = typer.Option(None, "--delta", help="With epsilon: as much rho as keeps (
 TOKEN_UNTIL = typer.Option(
     "never",
     "--until",
-    help="When the token ends: a date, an ISO time, a span such as 90d, or never.",
+    help="When the token ends: a date (as it begins, in UTC), an ISO time, a span such as 90d, or "
+    "never.",
 )
 
 
@@ -267,7 +268,9 @@ def grant(
     rho: str | None = RHO,
     delta: str | None = DELTA,
     until: str | None = typer.Option(
-        None, help="When the grant ends: a date, an ISO time, a span such as 30d, or never."
+        None,
+        help="When the grant ends: a date (as it begins, in UTC), an ISO time, a span such as 30d, "
+        "or never. A new grant has no end by default.",
     ),
     why: str = WHY,
     home: Path = HOME,

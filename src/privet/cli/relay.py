@@ -53,7 +53,7 @@ def card(
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the card (JSON)."),
     force: bool = FORCE,
 ) -> None:
-    """Write the card of a party: who it is, how many rows it has and what it will pay, signed with
+    """Write a party's card: its name, about how many rows it has and what it will pay, signed with
     its key. Sees no data and charges nothing.
 
     Send the card to whoever starts the relay.
@@ -77,6 +77,7 @@ def card(
         typer.echo(f"{key}: a new signing key; keep it secret")
     made.write(shared, output)
     typer.echo(f"{output}: the card of {name}, {rows} rows, epsilon {made.epsilon}")
+    typer.echo(f"public key: {signing.public[:16]}; tell it to the others by phone or in person")
 
 
 @app.command("start")
@@ -316,6 +317,9 @@ def _show(relay: RelayFile, path: Path, as_json: bool) -> None:
     console = Console(highlight=False, soft_wrap=True, markup=False)
     console.print(view)
     console.print(f"{path}: digest {relay.digest[:16]}, every signature is right")
+    # Signatures prove who holds a key. Only people can check whose key it is.
+    keys = ", ".join(f"{one['name']} {one['key'][:16]}" for one in parties)
+    console.print(f"public keys: {keys}")
     console.print(_PEOPLE[relay.people])
     if relay.unforeseen:
         console.print(f"beware: {relay.unforeseen}; nobody can take a turn after that")

@@ -117,7 +117,9 @@ def grant(
     rho: str | None = RHO,
     delta: str | None = DELTA,
     until: str | None = typer.Option(
-        None, help="When the grant ends: a date, an ISO time, or a span such as 30d."
+        None,
+        help="When the grant ends: a date (as it begins, in UTC), an ISO time, or a span such as "
+        "30d.",
     ),
 ) -> None:
     """Let an analyst ask about a data set from SQL, up to a budget of their own in all. Without

@@ -186,10 +186,11 @@ class RelayFile:
             raise ParameterError(self._explain_no_turn(name))
 
     def list_parties(self) -> list[dict[str, Any]]:
-        """Return who takes part: rows, epsilon, what of it is spent, turns taken and to take."""
+        """Return who takes part: public key, rows, epsilon, spent, turns taken and to take."""
         return [
             {
                 "name": name,
+                "key": card.key,
                 "rows": card.rows,
                 "epsilon": str(card.epsilon),
                 "spent": format(

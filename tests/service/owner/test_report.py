@@ -92,6 +92,12 @@ def test_both_forms_say_the_same_and_escape_what_analysts_wrote(desk, lived):
         render_report(report, ".pdf")
 
 
+def test_one_analyst_is_counted_in_the_singular(desk, state):
+    state.ledger.charge("people", "ada", Cost.pure("1/4"), "counts", key="k", request="r")
+    report = make_report(desk, "people", TODAY, TODAY)
+    assert "| 1, by 1 analyst |" in render_report(report, ".md")
+
+
 def test_a_period_bounds_everything(desk, lived):
     report = make_report(desk, "people", "2001-01-01", "2001-12-31")
     assert (report.questions, report.changes, report.refusals, report.sign_ins) == (0, [], [], 0)
