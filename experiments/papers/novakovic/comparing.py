@@ -261,7 +261,7 @@ def _of_order(rows: Sequence[Row], order: str) -> list[Comparison]:
                 mean_of(falling),
                 Range(low=1.0),
                 unit="number",
-                more=f"of {len(means.columns) - 1}",
+                more=f"of {len(means.columns) - 1}; chance alone would make half of them",
             )
         )
     private = {

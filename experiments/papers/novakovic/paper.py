@@ -213,6 +213,8 @@ PAPER = Paper(
             linkage_cells,
             choices=("A made-up town of the size of an average ZIP code of 1990.",),
             remarks=(
+                "Birthdays are drawn evenly, and all towns are of one size: this checks the "
+                "arithmetic of 87%, and not the census.",
                 "What k-anonymity leaves open is Hanisch's table I: who is alike may have one "
                 "disease.",
             ),
