@@ -14,7 +14,7 @@ from experiments.papers.anatomy.experiments import EXPERIMENTS, chosen
 from experiments.papers.anatomy.pictures import accuracy_picture, memory_picture, time_picture
 from experiments.papers.anatomy.run import run
 from experiments.papers.anatomy.summary import ORDER, WARNING, paired, rank_correlation, title
-from experiments.papers.claims import MORE, Range, Sample, average, judge, mean_of, note
+from experiments.papers.claims import LESS, MORE, Range, Sample, average, judge, mean_of, note
 from experiments.papers.claims import paired as pair_runs
 from experiments.papers.experiment import Cell, Comparison, Experiment, Paper, Row
 from experiments.papers.stories.love_canal import CDBSL, CNL, find_love_canal
@@ -136,7 +136,7 @@ def compare_accuracy(rows: Sequence[Row]) -> list[Comparison]:
                 f"{better} less {worse}, mean of experiments",
                 f"{better} more accurate",
                 average(list(by_name.values())),
-                Range(low=0.0),
+                MORE,
             )
         )
     refined = {
@@ -152,7 +152,7 @@ def compare_accuracy(rows: Sequence[Row]) -> list[Comparison]:
                 if name.startswith("4")
                 else "the reason given for 4, a weak sensitive attribute, is that of 5",
                 one,
-                Range(high=0.0),
+                LESS,
             )
         )
     for name, mine in by_experiment:
@@ -221,8 +221,8 @@ _TIME_REMARKS = (
 )
 _MEMORY_REMARKS = (
     "By the paper's measure cdtl cannot need more than cnl, as no leaf has more rows than the "
-    "table: the verdict on each table would only fail to agree for a base tree that is one leaf. "
-    "docs/results/anatomy.md has the peak of bytes, which can come out otherwise.",
+    "table: these verdicts cannot differ. docs/results/anatomy.md has the peak of bytes, which can "
+    "come out otherwise.",
 )
 PAPER = Paper(
     name="anatomy",
