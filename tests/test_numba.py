@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import privet
-from privet._numba import ROOMS, _hash_sources, _tidy
+from privet._numba import ROOMS, hash_sources, _tidy
 
 PROGRAM = """
 import sys
@@ -55,17 +55,17 @@ def test_any_source_is_in_the_content(tmp_path):
     inner.mkdir(parents=True)
     (tmp_path / "one.py").write_text("a = 1\n")
     (inner / "two.py").write_text("b = 1\n")
-    found = [_hash_sources(tmp_path)]
+    found = [hash_sources(tmp_path)]
     (inner / "two.py").write_text("b = 2\n")
-    found.append(_hash_sources(tmp_path))
+    found.append(hash_sources(tmp_path))
     (inner / "two.py").rename(inner / "three.py")
-    found.append(_hash_sources(tmp_path))
+    found.append(hash_sources(tmp_path))
     (tmp_path / "one.py").write_text("a = 2\n")
-    found.append(_hash_sources(tmp_path))
+    found.append(hash_sources(tmp_path))
     assert len(set(found)) == 4
     (tmp_path / "cli").mkdir()
     (tmp_path / "cli" / "app.py").write_text("no loop is here\n")
-    assert _hash_sources(tmp_path) == found[-1]
+    assert hash_sources(tmp_path) == found[-1]
 
 
 def test_old_folders_are_removed(tmp_path):

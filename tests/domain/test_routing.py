@@ -19,7 +19,7 @@ from privet.domain.tree import Tree
 from privet.queries.base import check_query
 from privet.queries.confusion import confusion_matrix
 from privet.queries.gradients import Gradients
-from privet.tables.counting import kernels
+from privet.tables.counting import kernels, scoring
 from privet.tables.counting.passes import Counting
 from privet.tables.counting.scoring import Scoring
 from tests.domain.domains import partitions, schemas
@@ -174,6 +174,8 @@ def counted(monkeypatch):
         (routing_loops, "add_values"),
         (kernels, "walk"),
         (kernels, "count_rows"),
+        (scoring, "walk"),
+        (scoring, "add_scores"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name).py_func)
 

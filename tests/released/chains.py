@@ -86,6 +86,7 @@ CHAINS: dict[str, list[Line]] = {
         ("quantile", *_BY_PERSON, *_PAID, "--attribute", "age"),
         ("quantile", *_TABLE, *_PAID, "--attribute", "age", "--json"),
         ("ledger", "show", "{home}/people.parquet.ledger.sqlite"),
+        ("ledger", "verify", "{home}/people.parquet.ledger.sqlite"),
     ],
     "relay": [
         *(

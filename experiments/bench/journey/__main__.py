@@ -84,8 +84,8 @@ def write(counts: dict[str, Count]) -> str:
     """Return the table, as it stands in the tutorial."""
     measures = {
         "commands or statements to a trained model": lambda one: one.to_model,
-        "with its test and what was spent": lambda one: one.in_all,
-        "characters of it": lambda one: one.characters,
+        "with a test and what was spent": lambda one: one.in_all,
+        "characters of that": lambda one: one.characters,
         "names to look up: commands, functions, settings": lambda one: len(one.words),
     }
     lines = [f"| | {' | '.join(counts)} |", f"|{'---|' * (len(counts) + 1)}"]

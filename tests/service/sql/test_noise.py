@@ -185,7 +185,7 @@ def test_the_last_digit_may_be_256_or_more(fixed_bits):
 )
 def test_candidates_are_chosen_as_by_permute_and_flip(place, gap, ratio):
     """Of two, the worse one is chosen with probability exp(-epsilon gap / range) / 2."""
-    epsilon, n = ratio * 3, 4_000
+    epsilon, n = ratio * 3, 12_000
     ((chosen,),) = place.sql(
         "SELECT privet.choose_candidates(array_agg(c), array_agg(s::bigint), %s, 3) FROM (SELECT "
         "(i - 1) / 2 AS c, CASE i %% 2 WHEN 0 THEN -70000 ELSE -70000 - %s::bigint END AS s "
