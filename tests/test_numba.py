@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import privet
-from privet._numba import ROOMS, hash_sources, _tidy
+from privet._numba import ROOMS, _tidy, hash_sources
 
 PROGRAM = """
 import sys
