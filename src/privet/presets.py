@@ -1,8 +1,8 @@
 """Learners set up as four papers describe them, ready to be trained.
 
 Use them to compare with a paper, or to see what its choices cost: the defaults of the learners are
-better, see docs/results/reproduce.md. Each returns an untrained classifier, whose
-parameters can still be changed with ``set_params``. Epsilon is for one row added or removed.
+better (docs/results/reproduce.md). Each returns an untrained classifier, whose parameters you can
+still change with ``set_params``. Epsilon is for one row added or removed.
 
 Examples
 --------

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shlex
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -88,6 +90,27 @@ def test_scikit_learn():
     assert names["model"].privacy_.epsilon == 1
     assert names["evaluation"].accuracy > 0.6
     assert Path("explanation.html").exists()
+
+
+@pytest.mark.slow
+def test_train_on_spark(tmp_path):
+    """In a process of its own, as the page ends its session."""
+    from tests.spark import Processes
+
+    Processes()  # sets up Java
+    script = "".join(text for _, text in read_blocks("spark.md"))
+    ran = subprocess.run(
+        [sys.executable, "-c", script + "\nprint(rows, 'rows')"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "0.5-differentially private with one row added or removed" in ran.stdout
+    assert "200000 rows" in ran.stdout
+    assert "ModuleNotFoundError" not in ran.stderr  # executors have Privet, and count
 
 
 def test_the_notebook_has_the_blocks_of_its_page():

@@ -148,10 +148,9 @@ class PrivetClassifier(BatchClassifier):
     ) -> Self:
         """Train through a curator, or through several that take turns (a relay).
 
-        Of several, each charges ``epsilon`` to its own ledger, or its own of ``epsilons``;
-        ``people`` says whether somebody may
-        be in two of their tables. Rows stay where they are: a curator sees the trees that the
-        others have released, and nothing else.
+        Of several, each charges ``epsilon``, or its own of ``epsilons``, to its own ledger.
+        ``people`` says whether somebody may be in two of their tables. Rows stay where they are: a
+        curator sees the trees that the others have released, and nothing else.
 
         Parameters
         ----------
